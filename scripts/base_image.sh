@@ -43,11 +43,12 @@ bootstrap() {
     fi
     mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' "Codename: $suite" \
         2>/dev/null | head -n 1)
+    [ -n "$mirror" ] || refuse "apt has no source for Debian $suite; use --base" 3
     root=$(mktemp -d)
     # shellcheck disable=SC2064
     trap "rm -rf --one-file-system '$root'" EXIT
     quietly "debootstrap $suite" debootstrap --variant=minbase "$suite" "$root" \
-        "${mirror:-}"
+        "$mirror"
     slim_down "$root"
     tar --numeric-owner -C "$root" -c . |
         docker import --change 'CMD ["bash"]' --change 'LABEL io.bench-runner.origin=debootstrap' \

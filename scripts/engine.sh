@@ -80,7 +80,8 @@ add_newer_suite() {
     local mirror
     mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' "Codename: $VERSION_CODENAME" \
         2>/dev/null | head -n 1)
-    mirror=${mirror:-}
+    [ -n "$mirror" ] ||
+        refuse "apt has no source for Debian $VERSION_CODENAME to take $NEWER_SUITE from; install Docker $OLDEST_ENGINE or newer by hand" 3
     say "the engine comes from Debian $NEWER_SUITE, everything else stays $VERSION_CODENAME"
     cat >/etc/apt/sources.list.d/bench-runner-engine.sources <<SOURCES
 Types: deb
