@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads backends.yaml, the one table of vendors, so that a fault in it is one line with file, line and key.
+"""Reads backends.yaml, the one table of vendors: a fault is one line with file, line and key.
 
 `load_backends()` is the whole public face; everything else here is the schema.
 """
@@ -7,17 +7,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-SCHEMA_VERSION = "bench-runner.backends/v1"
-
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[^\s:]*$")]
-Requirement = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*\s*(==|<|<=|>=|~=)\S+$")
-]
+_REQUIREMENT = r"^[A-Za-z0-9][\w.-]*(==|<|<=|>=|~=)\S+$"
+Requirement = Annotated[str, StringConstraints(pattern=_REQUIREMENT)]
 EnvironmentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*$")]
 AptPackage = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]+$")]
 Url = Annotated[str, StringConstraints(pattern=r"^(https?|file)://\S+$")]
@@ -36,11 +33,11 @@ class Image(_Record):
     """What an image of this backend is made from."""
 
     base: str | None
-    """Reference of the base image; None where the vendor publishes none and `--base` must name it."""
+    """Reference of the base image; None where none is public and `--base` must name it."""
     apt: tuple[AptPackage, ...] = ()
     """Debian packages that the image needs at run time beyond the base."""
     tag: str = ""
-    """Name of the finished image; `bench-runner/<backend>:latest` unless the table says otherwise."""
+    """Name of the finished image; `bench-runner/<backend>:latest` unless given."""
 
 
 class DeviceRequest(_Record):
@@ -105,7 +102,7 @@ class Backend(_Record):
     env_source: AbsolutePath | None = None
     """A vendor's script to source before any process starts."""
     requires_path: AbsolutePath | None = None
-    """The vendor's toolkit, where no env_source already names it: its absence is refused up front."""
+    """The vendor's toolkit, where no env_source names it: its absence is refused up front."""
     image: Image
     container: Container = Container()
     profile: Profile
@@ -153,16 +150,14 @@ def load_backends(path: Path | None = None) -> dict[str, Backend]:
         raise BackendsError(f"{path}:{line}: not YAML: {error.problem}") from error
     if not isinstance(raw, dict):
         raise BackendsError(f"{path}:1: expected a mapping with schema_version and backends")
-    for name, entry in (raw.get("backends") or {}).items() if _is_table(raw) else ():
-        _fill_defaults(name, entry)
+    entries = raw.get("backends")
+    if isinstance(entries, dict):
+        for name, entry in entries.items():
+            _fill_defaults(name, entry)
     try:
         return _Table.model_validate(raw).backends
     except ValidationError as error:
         raise BackendsError(_one_line(path, root, error)) from error
-
-
-def _is_table(raw: dict[str, Any]) -> bool:
-    return isinstance(raw.get("backends"), dict)
 
 
 def _fill_defaults(name: object, entry: object) -> None:
@@ -176,7 +171,7 @@ def _fill_defaults(name: object, entry: object) -> None:
 
 
 def _refuse_duplicate_keys(path: Path, node: yaml.Node | None) -> None:
-    """YAML lets the last of two equal keys win in silence; in a table of pins that hides a fault."""
+    """YAML lets the last of two equal keys win in silence; that would hide a wrong pin."""
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
@@ -216,9 +211,8 @@ def _line_of(node: yaml.Node | None, location: tuple[int | str, ...]) -> int:
                 if key.value == str(part):
                     line, following = key.start_mark.line + 1, value
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-            if part < len(node.value):
-                following = node.value[part]
-                line = following.start_mark.line + 1
+            following = node.value[part]
+            line = following.start_mark.line + 1
         if following is None:
             break
         node = following

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names the suite that judges candidates: where it lies and the hash of all that can change a verdict.
+"""Names the suite that judges candidates: where it lies, and the hash of all that sways a verdict.
 
-An image carries the hash as a label, a run records it, and a resumed job is done only when it is unchanged.
+An image carries the hash as a label, a run records it, and a resumed job is done only
+when it is unchanged.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ def suite_root() -> Path:
 
 
 def suite_fingerprint(root: Path) -> str:
-    """SHA-256 (64 hex digits) over the relative paths and contents of the suite's files under `root`.
+    """SHA-256 (64 hex digits) over the paths and contents of the suite's files under `root`.
 
-    A path and a content are each preceded by their length, so that no two suites share a byte stream.
+    Each path and content is preceded by its length: no two suites share a byte stream.
     """
     digest = hashlib.sha256()
     for path in sorted(_suite_files(root), key=lambda p: p.relative_to(root).as_posix()):
