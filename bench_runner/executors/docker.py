@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One locked-down container a job.
+
+The container has no network, a read-only root, no capabilities, no way to new privileges, and
+limits on memory, processes and files. It sees its inputs read-only at /in, writes to /out, and
+has a private /tmp in memory, where Triton's cache is. Its standard input is held open by this
+process: when the runner dies, the harness inside sees the end of it and ends too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import docker
+import docker.errors
+import requests.exceptions
+from docker.utils.socket import frames_iter
+
+from bench_runner.backends import Backend
+from bench_runner.executors.capped_log import CappedLog
+from bench_runner.contract.outcome import Ending, Outcome
+from bench_runner.executors.interface import ExecutorError, Launch
+from bench_runner.executors.run_lock import is_held
+from bench_runner.executors.watch import watch
+
+RUN_LABEL = "io.bench-runner.run"
+SUITE_LABEL = "io.bench-runner.suite"
+UNPRIVILEGED = 65532
+"""The user of the images; used whatever user root's containers would get."""
+TMPFS_BYTES = 1 << 30
+FILE_DESCRIPTORS = 4096
+SETTLE_S = 30
+"""For the engine to report the end of a container whose output has ended."""
+ENGINE_ERRORS = (docker.errors.DockerException, requests.exceptions.RequestException, OSError)
+
+
+def connect() -> docker.DockerClient:
+    """A client of the local engine.
+
+    Raises:
+        ExecutorError: no engine answers, or it is on another machine, where bind mounts of this
+            one's folders would not exist.
+    """
+    try:
+        client = docker.from_env(timeout=60)
+        client.ping()
+    except ENGINE_ERRORS as error:
+        raise ExecutorError(
+            f"no Docker engine answers ({one_line(error)}); start one, or use --executor local"
+        ) from error
+    if not str(client.api.base_url).startswith(("http+docker://", "npipe://")):
+        raise ExecutorError(
+            f"the Docker engine at {client.api.base_url} is not on this machine; "
+            "jobs mount folders of this machine, so unset DOCKER_HOST"
+        )
+    return client
+
+
+def one_line(error: BaseException) -> str:
+    explanation = getattr(error, "explanation", None) or str(error) or type(error).__name__
+    return " ".join(str(explanation).split())[:300]
+
+
+class DockerExecutor:
+    """Runs jobs in containers of one backend's image.
+
+    Raises:
+        ExecutorError: no engine, or no image.
+    """
+
+    name = "docker"
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.client = connect()
+        tag = backend.image.tag
+        try:
+            image = self.client.images.get(tag)
+        except docker.errors.ImageNotFound as error:
+            raise ExecutorError(
+                f"image {tag} is not there; build it: bench-runner images build {backend.name}"
+            ) from error
+        self.image = tag
+        self.image_id = str(image.id)
+        self.image_suite = str(image.labels.get(SUITE_LABEL, ""))
+        self._sweep()
+
+    def inputs_seen_at(self, launch: Launch) -> str:
+        return "/in"
+
+    def submit(self, launch: Launch) -> DockerHandle:
+        return DockerHandle(self, launch)
+
+    def _sweep(self) -> None:
+        """Removes containers whose runner was killed before it could."""
+        found = self.client.api.containers(all=True, filters={"label": RUN_LABEL})
+        for container in found:
+            folder = Path(container["Labels"].get(RUN_LABEL, ""))
+            if not is_held(folder):
+                with contextlib.suppress(docker.errors.APIError):
+                    self.client.api.remove_container(container["Id"], force=True, v=True)
+
+    def host_config(self, launch: Launch) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The engine's host configuration, and what it grants beyond the locked-down default."""
+        granted: list[str] = []
+        settings = launch.settings
+        needs = self.backend.container
+        extra: dict[str, Any] = {}
+        if needs.runtime:
+            extra["runtime"] = needs.runtime
+            granted.append(f"runtime {needs.runtime}")
+        if needs.devices:
+            extra["devices"] = [f"{device}:{device}:rwm" for device in needs.devices]
+            granted += [f"device {device}" for device in needs.devices]
+        if needs.device_requests:
+            extra["device_requests"] = [
+                docker.types.DeviceRequest(**request.model_dump(exclude_none=True))
+                for request in needs.device_requests
+            ]
+            granted.append("device requests")
+        capabilities = list(self.backend.profile.cap_add) if launch.profiling else []
+        if capabilities:
+            extra["cap_add"] = capabilities
+            granted += [f"capability {name}" for name in capabilities]
+        binds = [f"{launch.inputs}:/in:ro", f"{launch.outputs}:/out:rw"]
+        binds += [f"{mount.source}:{mount.target}:ro" for mount in needs.mounts]
+        config = self.client.api.create_host_config(
+            binds=binds,
+            network_mode="none",
+            read_only=True,
+            cap_drop=["ALL"],
+            security_opt=["no-new-privileges"],
+            mem_limit=settings.memory_bytes,
+            memswap_limit=settings.memory_bytes,
+            pids_limit=settings.processes,
+            ipc_mode="private",
+            tmpfs={
+                "/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={min(TMPFS_BYTES, settings.memory_bytes)}"
+            },
+            ulimits=[
+                docker.types.Ulimit(name="core", soft=0, hard=0),
+                docker.types.Ulimit(
+                    name="fsize", soft=settings.output_bytes, hard=settings.output_bytes
+                ),
+                docker.types.Ulimit(name="nofile", soft=FILE_DESCRIPTORS, hard=FILE_DESCRIPTORS),
+            ],
+            # What the job prints is read from the attached stream; the engine keeps no copy.
+            log_config=docker.types.LogConfig(type="none"),
+            **extra,
+        )
+        return config, tuple(granted)
+
+
+def user_of_containers(outputs: Path) -> str:
+    """The user that a job runs as: never root. Hands it the folder that it has to write to."""
+    if os.getuid() != 0:
+        return f"{os.getuid()}:{os.getgid()}"
+    os.chown(outputs, UNPRIVILEGED, UNPRIVILEGED)
+    return f"{UNPRIVILEGED}:{UNPRIVILEGED}"
+
+
+class DockerHandle:
+    """One container, from create to remove."""
+
+    def __init__(self, executor: DockerExecutor, launch: Launch) -> None:
+        self._executor = executor
+        self._launch = launch
+        self._cancelled = threading.Event()
+        # A client of its own: requests' sessions are not made for several threads.
+        version = executor.client.api.api_version
+        self._api = docker.from_env(version=version, timeout=60).api
+        self._id: str | None = None
+        self._privileges: tuple[str, ...] = ()
+
+    def kill(self) -> None:
+        self._cancelled.set()
+
+    def wait(self) -> Outcome:
+        submitted = time.time()
+        ending, code, detail = Ending.INFRASTRUCTURE, None, ""
+        try:
+            ending, code, detail = self._run()
+        except ENGINE_ERRORS as error:
+            detail = f"Docker engine: {one_line(error)}"
+        try:
+            self._remove()
+        except ENGINE_ERRORS as error:
+            ending, detail = Ending.INFRASTRUCTURE, f"removing the container: {one_line(error)}"
+        finally:
+            self._api.close()
+        return Outcome(ending, submitted, time.time(), code, detail, self._privileges)
+
+    def _run(self) -> tuple[Ending, int | None, str]:
+        launch = self._launch
+        host_config, self._privileges = self._executor.host_config(launch)
+        environment = {
+            **self._executor.backend.container.env,
+            "BENCH_LIFELINE": "1",
+            "HOME": "/tmp",
+            "TRITON_CACHE_DIR": "/tmp/triton",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        created = self._api.create_container(
+            self._executor.image_id,
+            ["python", "-m", "bench_runner.harness", "/in/job.json", "/out"],
+            name=launch.name,
+            user=user_of_containers(launch.outputs),
+            environment=environment,
+            stdin_open=True,
+            host_config=host_config,
+            labels={RUN_LABEL: str(launch.run_folder)},
+        )
+        self._id = created["Id"]
+        streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+        attached = self._api.attach_socket(self._id, params=streams)
+        with CappedLog(launch.log) as log:
+            reader = threading.Thread(target=copy_output, args=(attached, log), daemon=True)
+            reader.start()
+            self._api.start(self._id)
+            ending = watch(
+                finished=lambda seconds: self._gone(reader, seconds),
+                cancelled=self._cancelled,
+                timeout_s=launch.settings.timeout_s,
+                written=(launch.outputs,),
+                output_bytes=launch.settings.output_bytes,
+            )
+            if ending is not Ending.EXITED:
+                self._api.kill(self._id)
+            code = int(self._api.wait(self._id, timeout=SETTLE_S)["StatusCode"])
+            reader.join(SETTLE_S)
+        attached.close()
+        state = self._api.inspect_container(self._id)["State"]
+        if ending is Ending.EXITED and state["OOMKilled"]:
+            ending = Ending.OOM
+        return ending, code, state.get("Error", "")
+
+    def _gone(self, reader: threading.Thread, seconds: float) -> bool:
+        """The end of the output is the end of the container, unless the stream broke."""
+        reader.join(seconds)
+        if reader.is_alive():
+            return False
+        running = bool(self._api.inspect_container(self._id)["State"]["Running"])
+        if running:
+            time.sleep(seconds)
+        return not running
+
+    def _remove(self) -> None:
+        if self._id is not None:
+            with contextlib.suppress(docker.errors.NotFound):
+                self._api.remove_container(self._id, force=True, v=True)
+
+
+def copy_output(attached: Any, log: CappedLog) -> None:
+    """Reads the attached stream to its end. A broken stream ends it too: ``_gone`` then looks."""
+    with contextlib.suppress(OSError, ValueError):
+        for _, data in frames_iter(attached, tty=False):
+            log.write(data)

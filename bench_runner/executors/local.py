@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process group of this machine a job, for machines without Docker.
+
+It isolates nothing: the job is this user. What it does hold: the time, memory and output limits,
+a scrubbed environment, private scratch folders, and that no process outlives its job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from bench_runner.backends import Backend
+from bench_runner.executors.capped_log import CappedLog
+from bench_runner.contract.outcome import Ending, Outcome
+from bench_runner.executors.interface import Launch
+from bench_runner.executors.watch import watch
+
+TOKEN = "BENCH_JOB"
+"""Environment variable by which a process is recognised as a job's, whoever its parent is."""
+PASSED_ON = ("LD_LIBRARY_PATH", "GEMS_VENDOR", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
+"""What vendors' drivers need from the outer environment; all else is left behind."""
+GRACE_S = 10.0
+
+
+class LocalExecutor:
+    """Runs jobs as processes, with this process's Python, from the suite's root."""
+
+    name = "local"
+
+    def __init__(self, backend: Backend, suite_root: Path) -> None:
+        self.backend = backend
+        self.suite_root = suite_root
+
+    def inputs_seen_at(self, launch: Launch) -> str:
+        return str(launch.inputs)
+
+    def submit(self, launch: Launch) -> LocalHandle:
+        return LocalHandle(self, launch)
+
+    def environment(self, launch: Launch, scratch: Path) -> dict[str, str]:
+        outer = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        return {
+            **outer,
+            **self.backend.container.env,
+            "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "HOME": str(scratch),
+            "TMPDIR": str(scratch),
+            "TRITON_CACHE_DIR": str(scratch / "triton"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": str(self.suite_root),
+            "BENCH_LIFELINE": "1",
+            TOKEN: launch.name,
+        }
+
+
+class LocalHandle:
+    """One supervised process group."""
+
+    def __init__(self, executor: LocalExecutor, launch: Launch) -> None:
+        self._executor = executor
+        self._launch = launch
+        self._cancelled = threading.Event()
+
+    def kill(self) -> None:
+        self._cancelled.set()
+
+    def wait(self) -> Outcome:
+        submitted = time.time()
+        try:
+            ending, code = self._run()
+            detail = ""
+        except OSError as error:
+            ending, code, detail = Ending.INFRASTRUCTURE, None, f"starting the process: {error}"
+        return Outcome(ending, submitted, time.time(), code, detail)
+
+    def _run(self) -> tuple[Ending, int | None]:
+        launch = self._launch
+        scratch = launch.folder / "scratch"
+        scratch.mkdir()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bench_runner.harness"]
+            + [str(launch.inputs / "job.json"), str(launch.outputs)],
+            cwd=self._executor.suite_root,
+            env=self._executor.environment(launch, scratch),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        assert process.stdin is not None
+        # The supervisor is still importing: whatever it starts later inherits these.
+        largest_file = launch.settings.output_bytes
+        resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
+        try:
+            with CappedLog(launch.log) as log:
+                reader = threading.Thread(
+                    target=copy_output, args=(process.stdout, log), daemon=True
+                )
+                reader.start()
+                ending = watch(
+                    finished=lambda seconds: finished(process, seconds),
+                    cancelled=self._cancelled,
+                    timeout_s=launch.settings.timeout_s,
+                    written=(launch.outputs, scratch),
+                    output_bytes=launch.settings.output_bytes,
+                    memory_exceeded=lambda: (
+                        memory_bytes(process.pid) > launch.settings.memory_bytes
+                    ),
+                )
+                end(process, launch.name)
+                reader.join(GRACE_S)
+        finally:
+            end(process, launch.name)
+            process.stdin.close()
+            shutil.rmtree(scratch, ignore_errors=True)
+        return ending, process.returncode
+
+
+def copy_output(stream: IO[bytes], log: CappedLog) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        while data := os.read(stream.fileno(), 1 << 16):
+            log.write(data)
+
+
+def finished(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def memory_bytes(root: int) -> int:
+    """Resident memory of a process and all its descendants; a page that two of
+    them share counts twice."""
+    total = 0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        family = psutil.Process(root)
+        for process in [family, *family.children(recursive=True)]:
+            with contextlib.suppress(psutil.Error):
+                total += process.memory_info().rss
+    return total
+
+
+def end(process: subprocess.Popen[bytes], token: str) -> None:
+    """Ends the supervisor, which ends the rest, and then whatever escaped it."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        if not finished(process, GRACE_S):
+            process.kill()
+            process.wait()
+    for stray in marked(token):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            stray.kill()
+
+
+def marked(token: str) -> list[psutil.Process]:
+    """Processes that carry a job's token, also those that a killed supervisor left behind."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.environ().get(TOKEN) == token:
+                found.append(process)
+    return found

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lock that says a run has a living runner. The kernel drops it however the runner dies."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+LOCK = "lock"
+
+
+class RunLocked(RuntimeError):
+    """Another process is running this run."""
+
+
+def acquire(folder: Path) -> int:
+    """Locks a run's folder for the life of this process; answers the descriptor that holds it.
+
+    Raises:
+        RunLocked: a living runner has it.
+    """
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise RunLocked(f"run {folder.name} is being run by another process") from error
+    return descriptor
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a living process has the run's lock."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

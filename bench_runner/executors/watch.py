@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting for a job while holding it to its limits."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench_runner.contract.outcome import Ending
+
+POLL_S = 0.02
+SLOW_CHECK_S = 0.5
+"""Sizes and memory are sampled, not trapped: a job can overshoot by what it writes in this time."""
+
+
+def folder_bytes(folder: Path) -> int:
+    """Disk space taken below a folder that a hostile process may be changing meanwhile."""
+    total = 0
+    pending = [str(folder)]
+    while pending:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+        except OSError:
+            continue
+    return total
+
+
+def watch(
+    finished: Callable[[float], bool],
+    cancelled: threading.Event,
+    timeout_s: float,
+    written: tuple[Path, ...],
+    output_bytes: int,
+    memory_exceeded: Callable[[], bool] = lambda: False,
+) -> Ending:
+    """Blocks until the job ends or breaks a limit; answers which. The caller does the killing.
+
+    Args:
+        finished: waits up to the given seconds and tells whether the process is gone.
+        cancelled: set by whoever wants the job to end.
+        timeout_s: wall-clock seconds from now.
+        written: folders that the job can write to.
+        output_bytes: what may lie in each of them.
+        memory_exceeded: sampled together with the sizes.
+    """
+    deadline = time.monotonic() + timeout_s
+    next_slow_check = 0.0
+    while not finished(POLL_S):
+        if cancelled.is_set():
+            return Ending.CANCELLED
+        now = time.monotonic()
+        if now >= deadline:
+            return Ending.TIMEOUT
+        if now >= next_slow_check:
+            next_slow_check = now + SLOW_CHECK_S
+            if any(folder_bytes(folder) > output_bytes for folder in written):
+                return Ending.OUTPUT_LIMIT
+            if memory_exceeded():
+                return Ending.OOM
+    return Ending.CANCELLED if cancelled.is_set() else Ending.EXITED

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One pytest session over one operator: the job's mode as pytest arguments, and its clock.
+
+The specification in JOB.json is written by the runner (``bench_runner.executors.inputs``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+from bench_runner.harness.claim_file import write_claim
+
+Spec = dict[str, Any]
+
+
+class Clock:
+    """A pytest plug-in that notes when the phases of the session began."""
+
+    def __init__(self) -> None:
+        self.readings: dict[str, Any] = {"session_start": time.time()}
+
+    def note(self, name: str) -> None:
+        self.readings[name] = time.time()
+
+    def pytest_collection_finish(self) -> None:
+        self.note("collected")
+
+
+def arguments(spec: Spec, out: str) -> list[str]:
+    """Command line of the session's pytest, for every mode."""
+    mode, op = spec["mode"], spec["op"]
+    accuracy = mode == "correctness"
+    line = ["-q", "-ra", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    line += [spec["test"] if accuracy else spec["benchmark"], "-m", op]
+    if accuracy:
+        line += ["--quick"] if spec["level"] == "core" else []
+    else:
+        line += ["--level", spec["level"]]
+    if spec.get("overrides"):
+        line += ["--override-config", spec["overrides"]]
+    report = os.path.join(out, "report.json")
+    if mode == "cases":
+        return [*line, "--list-cases", "--output", report]
+    if mode == "profile":
+        return [
+            *line,
+            "--profile-only",
+            "--case-id",
+            spec["case_id"],
+            "--profile-warmup",
+            str(spec["profile_warmup"]),
+            "--profile-iterations",
+            str(spec["profile_iterations"]),
+        ]
+    line += ["--record", "json", "--output", report]
+    if mode == "preflight":
+        line.append("--preflight-only")
+    elif mode == "reference":
+        line.append("--reference-only")
+    elif mode == "benchmark":
+        line += ["--warmup", str(spec["warmup_ms"]), "--iter", str(spec["iter_ms"])]
+    return line
+
+
+def run(spec: Spec, out: str) -> int:
+    clock = Clock()
+    # flag_gems goes first: on the CPU it has to choose how Triton runs before Triton is imported.
+    import flag_gems  # noqa: F401, I001
+    import pytest
+
+    clock.note("imported")
+    plugins: list[Any] = [clock]
+    if spec["mode"] == "profile":
+        from bench_runner.harness.profile import ProfilePlugin
+
+        plugins.append(ProfilePlugin(out))
+    clock.note("pytest_start")
+    code = int(pytest.main(arguments(spec, out), plugins=plugins))
+    clock.note("pytest_end")
+    if spec["mode"] == "cases" and code == 0:
+        # Its own process: tests/ and benchmark/ each bring a conftest.
+        code = subprocess.run(
+            [sys.executable, "-m", "bench_runner.harness.collect", spec["op"], spec["level"]]
+            + [spec["test"], out],
+            check=False,
+        ).returncode
+    clock.readings["exit_code"] = code
+    write_claim(out, "timeline.json", clock.readings)
+    return code
+
+
+def main(argv: list[str]) -> int:
+    job_path, out = argv
+    with open(job_path, encoding="utf-8") as file:
+        spec = json.load(file)
+    return run(spec, out)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

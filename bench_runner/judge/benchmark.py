@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmark: every case timed the injected candidate; the speed-ups are computed here."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from bench_runner.contract.claims import BenchmarkReport, Measurement
+from bench_runner.contract.verdict import CaseTiming, Check, Counts
+from bench_runner.judge.evidence import Evidence, Finding, completeness, first_line
+
+NOISY_SPREAD = 0.1
+"""Interquartile range over median from which a latency is called noisy. A quarter of the samples
+then differs from the middle by more than 5%, which is more than most kernels differ by."""
+
+
+def examine(evidence: Evidence) -> Finding:
+    """Holds a benchmark report against the case list."""
+    assert evidence.expectation is not None
+    report = evidence.report(BenchmarkReport).root
+    op = evidence.job.op
+    outcome = report.get(op)
+    expected = evidence.expectation.cases.case_ids
+    details = outcome.details if outcome else []
+    measured = [(detail.dtype, m) for detail in details for m in detail.result]
+    timings = [t for t in (_timing(dtype, m) for dtype, m in measured) if t is not None]
+    broken = [m for dtype, m in measured if _timing(dtype, m) is None]
+    not_injected = [m.case_id for _, m in measured if m.candidate_source != "override"]
+    other = sorted({d.op_name for d in details if d.op_name != op} | (set(report) - {op}))
+    checks = (
+        Check(
+            name="operator",
+            ok=outcome is not None and not other,
+            detail=f"reports {', '.join(other)}" if other else op,
+        ),
+        Check(
+            name="every case timed",
+            ok=not broken,
+            detail=(
+                f"{len(broken)} of {len(measured)} cases have no latency; first: "
+                f"{first_line(broken[0].error_msg) or 'no message'} ({broken[0].case_id})"
+                if broken
+                else f"{len(timings)} cases"
+            ),
+        ),
+        Check(
+            name="candidate timed",
+            ok=not not_injected,
+            detail=(
+                f"candidate_source is not 'override' in {len(not_injected)} cases; "
+                f"first: {not_injected[0]}"
+                if not_injected
+                else ""
+            ),
+        ),
+        completeness([m.case_id for _, m in measured], expected, "cases"),
+    )
+    noisy = [t for t in timings if max(t.baseline_spread or 0, t.candidate_spread or 0) > NOISY_SPREAD]
+    claimed = sorted({w[:200] for _, m in measured for w in m.warnings})
+    warnings = [f"noisy: {len(noisy)} of {len(timings)} cases spread over 10%"] if noisy else []
+    return Finding(
+        checks,
+        Counts(expected=len(expected), passed=len(timings), failed=len(broken)),
+        tuple(timings),
+        tuple(warnings + claimed[:20]),
+    )
+
+
+def geometric_mean(values: list[float]) -> float:
+    """Of ratios, so that 2x and 0.5x cancel out."""
+    return math.exp(math.fsum(math.log(value) for value in values) / len(values))
+
+
+def _timing(dtype: str, m: Measurement) -> CaseTiming | None:
+    if not m.latency or not m.latency_base or min(m.latency, m.latency_base) <= 0 or m.error_msg:
+        return None
+    return CaseTiming(
+        case_id=m.case_id,
+        dtype=m.dtype or dtype,
+        shape=_text(m.shape),
+        baseline_ms=m.latency_base,
+        candidate_ms=m.latency,
+        baseline_spread=m.spread_base,
+        candidate_spread=m.spread,
+        samples=m.samples,
+    )
+
+
+def _text(shape: Any) -> str:
+    return shape[:200] if isinstance(shape, str) else json.dumps(shape)[:200]

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the judge has before it: the executor's outcome and the artifacts, safely copied."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from bench_runner.contract.claims import Expectation, Timeline
+from bench_runner.contract.job import Job
+from bench_runner.contract.record import ContractError, parse
+from bench_runner.contract.verdict import CaseTiming, Check, Counts
+from bench_runner.contract.status import Status
+from bench_runner.contract.outcome import Collected, Outcome
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class ReportMissing(LookupError):
+    """The session left no report."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One job's end, as far as it can be seen from outside."""
+
+    job: Job
+    outcome: Outcome
+    collected: Collected
+    expectation: Expectation | None
+    log_tail: str
+
+    def report(self, model: type[Model], name: str = "report.json") -> Model:
+        """Parses an artifact.
+
+        Raises:
+            ReportMissing: it is not there.
+            ContractError: it is not what the schema says.
+        """
+        if name not in self.collected.names:
+            raise ReportMissing(name)
+        try:
+            return parse(model, (self.collected.folder / name).read_bytes(), name)
+        except RecursionError as error:
+            raise ContractError(f"{name}: nested too deeply") from error
+
+    def timeline(self) -> Timeline:
+        """Readings of supervisor and session together; empty where they are absent or damaged."""
+        readings: dict[str, object] = {}
+        for name in ("timeline.json", "supervisor.json"):
+            if name in self.collected.names:
+                try:
+                    part = json.loads((self.collected.folder / name).read_bytes())
+                    readings.update(Timeline.model_validate(part).model_dump(exclude_unset=True))
+                except (ValueError, RecursionError):
+                    continue
+        return Timeline.model_validate(readings)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one mode's contract makes of the evidence."""
+
+    checks: tuple[Check, ...]
+    counts: Counts | None = None
+    timings: tuple[CaseTiming, ...] = ()
+    warnings: tuple[str, ...] = ()
+    status: Status | None = None
+    """Set where the contract itself knows a better word than PASSED or FAILED."""
+    reason: str = ""
+
+
+def completeness(found: list[str], expected: list[str], what: str) -> Check:
+    """Whether ``found`` is ``expected``, each exactly once."""
+    missing = sorted(set(expected) - set(found))
+    unknown = sorted(set(found) - set(expected))
+    doubled = sorted({name for name in found if found.count(name) > 1}) if len(found) < 5000 else []
+    problems = [
+        f"{len(names)} {word} (first: {names[0]})"
+        for word, names in (("missing", missing), ("unknown", unknown), ("doubled", doubled))
+        if names
+    ]
+    if not expected:
+        problems.append(f"the suite has no {what}")
+    detail = "; ".join(problems) or f"all {len(expected)} {what}"
+    return Check(name=f"{what} complete", ok=not problems, detail=detail)
+
+
+def first_line(text: str | None) -> str:
+    """The first line of a claim's message, short enough to show in a table."""
+    lines = (text or "").strip().splitlines()
+    return lines[0][:200] if lines else ""

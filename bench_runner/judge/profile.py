@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profile: the collecting scope was entered and left exactly once, and the trace is there."""
+
+from __future__ import annotations
+
+import json
+
+from bench_runner.contract.claims import ProfileClaim
+from bench_runner.contract.verdict import Check
+from bench_runner.judge.evidence import Evidence, Finding
+
+
+def examine(evidence: Evidence) -> Finding:
+    """Holds the plug-in's claim and its artifacts against the job."""
+    claim = evidence.report(ProfileClaim, "profile.json")
+    environment = evidence.job.environment
+    case = evidence.job.settings.profile_case
+    known = evidence.expectation.cases.case_ids if evidence.expectation else []
+    case_ok = claim.case_id == case if case else claim.case_id in known
+    once = claim.entered == 1 and claim.exited == 1
+    trace = _trace_problem(evidence)
+    return Finding(
+        checks=(
+            Check(
+                name="scope entered and left once",
+                ok=once,
+                detail=f"entered {claim.entered}, left {claim.exited} times",
+            ),
+            Check(
+                name="backend",
+                ok=claim.backend == environment.vendor,
+                detail=claim.backend,
+            ),
+            Check(name="case", ok=case_ok, detail=claim.case_id),
+            Check(name="trace", ok=not trace, detail=trace or "trace.json"),
+            Check(
+                name="table of operators",
+                ok="operators.txt" in evidence.collected.names,
+                detail="operators.txt",
+            ),
+        )
+    )
+
+
+def _trace_problem(evidence: Evidence) -> str:
+    if "trace.json" not in evidence.collected.names:
+        return "trace.json is not there"
+    try:
+        trace = json.loads((evidence.collected.folder / "trace.json").read_bytes())
+        events = trace.get("traceEvents") if isinstance(trace, dict) else None
+    except (ValueError, RecursionError):
+        return "trace.json is not JSON"
+    return "" if isinstance(events, list) and events else "trace.json has no events"

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reference: the baseline alone could be invoked in every case."""
+
+from __future__ import annotations
+
+from bench_runner.contract.claims import ReferenceReport
+from bench_runner.contract.status import Status
+from bench_runner.contract.verdict import Check, Counts
+from bench_runner.judge.evidence import Evidence, Finding, completeness, first_line
+
+
+def examine(evidence: Evidence) -> Finding:
+    """Reads a reference report. No candidate was there, but a report is still checked."""
+    assert evidence.expectation is not None
+    report = evidence.report(ReferenceReport)
+    records = report.records
+    expected = evidence.expectation.cases.case_ids
+    failed = [r for r in records if r.status != "PASSED"]
+    counts = Counts(
+        expected=len(expected),
+        passed=len(records) - len(failed),
+        failed=sum(r.status in ("FAILED", "NOT_RUN") for r in records),
+        skipped=sum(r.status == "SKIP" for r in records),
+    )
+    why = ""
+    if failed:
+        first = failed[0]
+        why = f"{first.status}"
+        why += f" {first.category}" if first.category else ""
+        why += f" at {first.stage}" if first.stage else ""
+        why += f": {first_line(first.message) or 'no message'} ({first.case_id})"
+    if report.status in ("ALL_SKIP", "UNSUPPORTED"):
+        word = Status(report.status)
+        return Finding((), counts, status=word, reason=why or report.status.lower())
+    return Finding(
+        checks=(
+            Check(
+                name="every baseline ran",
+                ok=not failed and report.status == "PASSED",
+                detail=(
+                    f"{len(failed)} of {len(records)} cases; first {why}"
+                    if failed
+                    else f"report says {report.status}"
+                ),
+            ),
+            completeness([r.case_id or "" for r in records], expected, "cases"),
+        ),
+        counts=counts,
+    )
