@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+# The image in which every job of the appliance runs; one file for every vendor. All that differs comes in as build
+# arguments from backends.yaml: `bench-runner images plan` shows them, `bench-runner images build` passes them.
+# It uses only what BuildKit has built in (no `# syntax=` line), so that it builds where nothing can be pulled.
+ARG BASE=debian:bookworm-slim
+
+# Replaced by `--build-context wheels=FOLDER`; empty otherwise.
+FROM scratch AS wheels
+
+FROM ${BASE} AS dependencies
+SHELL ["/bin/sh", "-euc"]
+ARG PYTHON
+ARG APT_PACKAGES
+RUN --mount=type=secret,id=ca_bundle \
+    export DEBIAN_FRONTEND=noninteractive; \
+    [ -n "$APT_PACKAGES" ] || exit 0; \
+    ca=/run/secrets/ca_bundle; \
+    [ -s "$ca" ] || ca=/etc/ssl/certs/ca-certificates.crt; \
+    apt-get -o "Acquire::https::CaInfo=$ca" update -q; \
+    apt-get -o "Acquire::https::CaInfo=$ca" install -q -y --no-install-recommends $APT_PACKAGES; \
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb
+RUN found=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+    case "$PYTHON" in \
+    ">="*) [ "$(printf '%s\n' "${PYTHON#>=}" "$found" | sort -V | head -n 1)" = "${PYTHON#>=}" ] ;; \
+    *) [ "$PYTHON" = "$found" ] ;; \
+    esac || { echo "the base image has Python $found, the backend needs $PYTHON: choose another --base"; exit 1; }; \
+    python3 -m venv /opt/venv
+
+ARG INDEX
+ARG EXTRA_INDEXES
+ARG PACKAGES
+ARG PACKAGES_AFTER
+ARG REQUIREMENTS
+RUN --mount=type=secret,id=ca_bundle --mount=type=secret,id=pip_conf \
+    --mount=type=bind,from=wheels,target=/wheels --mount=type=cache,target=/root/.cache/pip \
+    [ ! -s /run/secrets/ca_bundle ] || export PIP_CERT=/run/secrets/ca_bundle; \
+    [ ! -s /run/secrets/pip_conf ] || export PIP_CONFIG_FILE=/run/secrets/pip_conf; \
+    export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore; \
+    set -- --find-links /wheels; \
+    [ -z "$INDEX" ] || set -- "$@" --index-url "$INDEX"; \
+    for url in $EXTRA_INDEXES; do set -- "$@" --extra-index-url "$url"; done; \
+    printf '%s\n' "$PACKAGES" "$REQUIREMENTS" >/tmp/requirements.txt; \
+    /opt/venv/bin/pip install "$@" -r /tmp/requirements.txt; \
+    [ -z "$PACKAGES_AFTER" ] || /opt/venv/bin/pip install "$@" --no-deps $PACKAGES_AFTER; \
+    rm /tmp/requirements.txt
+
+FROM dependencies
+ARG BACKEND
+ARG ENVIRONMENT
+ARG ENV_SOURCE
+# Bytecode that never looks at the source's time stamp: the root file system is read-only and no user owns it.
+WORKDIR /opt/bench
+COPY pyproject.toml backends.yaml ./
+COPY flag_gems flag_gems
+COPY bench_runner bench_runner
+COPY benchmark benchmark
+COPY tests/*.py tests/
+COPY --chmod=0755 bench_runner/images/entrypoint.sh /opt/bench-entrypoint
+ARG SUITE
+RUN chmod -R a+rX,go-w /opt/bench; \
+    PYTHONPATH=/opt/bench /opt/venv/bin/python -c 'import sys; from bench_runner.suite import *; \
+      found = suite_fingerprint(suite_root()); \
+      sys.exit(found != sys.argv[1] and f"the sources changed while the image was built ({found}): build again")' "$SUITE"; \
+    /opt/venv/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/bench; \
+    { [ -z "$ENV_SOURCE" ] || printf '. %s\n' "$ENV_SOURCE"; \
+      printf '%s' "$ENVIRONMENT"; } >/opt/bench-environment; \
+    groupadd --gid 65532 bench; \
+    useradd --uid 65532 --gid 65532 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin bench
+
+# HOME and the user's name hold for any --user, also one without an entry in /etc/passwd.
+ENV PATH=/opt/venv/bin:$PATH \
+    PYTHONPATH=/opt/bench PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
+    HOME=/tmp USER=bench LOGNAME=bench
+USER 65532:65532
+# Loads the vendor's environment and becomes the command it is given; it replaces whatever the base had.
+ENTRYPOINT ["/opt/bench-entrypoint"]
+CMD ["python", "-m", "bench_runner.harness", "/in/job.json"]
+ARG VERSION
+ARG REVISION
+ARG TORCH
+ARG TRITON
+LABEL org.opencontainers.image.title="bench-runner" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      io.bench-runner.backend="${BACKEND}" \
+      io.bench-runner.torch="${TORCH}" \
+      io.bench-runner.triton="${TRITON}" \
+      io.bench-runner.suite="${SUITE}"

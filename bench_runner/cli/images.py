@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bench-runner images`: plan, build and list the images in which jobs run.
+
+Exit codes: 0 done, 2 bad usage (an unknown backend, a wrong option, a fault in backends.yaml),
+3 infrastructure (no engine, no base image, a build that failed).
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+FORMAT = click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    help="How stdout is written.",
+)
+
+_FOLDER = click.Path(path_type=Path)
+BUILD_OPTIONS = (
+    click.option("--base", help="Base image instead of the table's."),
+    click.option("--index", help="Package index instead of pip's default."),
+    click.option(
+        "--extra-index",
+        "extra_indexes",
+        multiple=True,
+        help="Further index; once given, the table's extra indexes are not used. Repeatable.",
+    ),
+    click.option("--ca-bundle", type=_FOLDER, help="PEM file with the CAs to trust in the build."),
+    click.option("--pip-conf", type=_FOLDER, help="pip.conf for the build alone (a secret)."),
+    click.option("--wheels", type=_FOLDER, help="Folder of wheels that the build may take from."),
+    click.option(
+        "--host-pip",
+        is_flag=True,
+        help="Take index, extra indexes, CA bundle and wheels from this machine's pip settings "
+        "where no option gives them.",
+    ),
+    click.option(
+        "--network",
+        type=click.Choice(["default", "host"]),
+        help="Network of the build's steps; host where the engine's bridge reaches nothing.",
+    ),
+    click.option("--tag", help="Name of the image instead of bench-runner/BACKEND:latest."),
+    click.option("--no-cache", is_flag=True, help="Build every layer anew."),
+)
+
+
+def _build_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    return reduce(lambda inner, option: option(inner), reversed(BUILD_OPTIONS), command)
+
+
+@click.group(name="images")
+def images() -> None:
+    """Plan, build and list the images in which jobs run."""
+
+
+@images.command()
+@click.argument("backends", nargs=-1, metavar="[BACKEND]...")
+@_build_options
+@FORMAT
+def plan(backends: tuple[str, ...], output_format: str, **options: Any) -> None:
+    """Print what would be built: base, arguments, contexts, secrets, command (default: all)."""
+    plans, problems = _plans(backends, options)
+    if output_format == "json":
+        unplanned = [{"backend": name, "problem": text} for name, text in problems.items()]
+        click.echo(json.dumps([*(p.as_json() for p in plans), *unplanned], indent=2))
+        return
+    for index, entry in enumerate(plans):
+        click.echo(("\n" if index else "") + f"{entry.backend} -> {entry.tag}")
+        click.echo(f"  base       {entry.base}")
+        for name, value in entry.build_args.items():
+            if value and name not in ("BASE", "BACKEND"):
+                click.echo(f"  argument   {name}={' '.join(value.split())}")
+        for name, folder in entry.contexts.items():
+            click.echo(f"  context    {name}={folder}")
+        for name, file in entry.secrets.items():
+            click.echo(f"  secret     {name}={file}")
+        click.echo(f"  command    {shlex.join(entry.command())}")
+    for name, text in problems.items():
+        click.echo(f"\n{name} -> not planned: {text.partition(': ')[2]}")
+
+
+@images.command()
+@click.argument("backends", nargs=-1, required=True, metavar="BACKEND...")
+@_build_options
+@click.option("--if-changed", is_flag=True, help="Leave an image alone that holds this suite.")
+def build(backends: tuple[str, ...], if_changed: bool, **options: Any) -> None:
+    """Build the images of these backends; progress goes to stderr, their tags to stdout."""
+    from bench_runner.images.engine import EngineError, list_images
+    from bench_runner.images.engine import build as build_image
+
+    plans, problems = _plans(backends, options)
+    if problems:
+        _refuse(next(iter(problems.values())), 2)
+    try:
+        for entry in plans:
+            existing = list_images([entry.backend]) if if_changed else []
+            if any(image.tag == entry.tag and image.suite == entry.suite for image in existing):
+                click.echo(f"{entry.tag} already holds this suite", err=True)
+            else:
+                click.echo(f"building {entry.tag} from {entry.base}", err=True)
+                build_image(entry)
+            click.echo(entry.tag)
+    except EngineError as error:
+        _refuse(str(error), 3)
+
+
+@images.command(name="list")
+@click.argument("backends", nargs=-1, metavar="[BACKEND]...")
+@FORMAT
+def list_(backends: tuple[str, ...], output_format: str) -> None:
+    """List the images that exist and whether each holds this checkout's suite."""
+    from bench_runner.images.engine import EngineError, list_images
+
+    _, suite = _suite()
+    names = [backend.name for backend in _selected(backends)]
+    try:
+        found = list_images(names)
+    except EngineError as error:
+        _refuse(str(error), 3)
+    if output_format == "json":
+        click.echo(json.dumps([image.as_json(suite) for image in found], indent=2))
+        return
+    if not found:
+        click.echo("no image yet; build one with: bench-runner images build cpu", err=True)
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("backend", "image", "id", "size", "created", "suite", box=box.SIMPLE)
+    for image in found:
+        table.add_row(
+            image.backend,
+            image.tag,
+            image.id.removeprefix("sha256:")[:12],
+            f"{image.size / 1e9:.2f} GB",
+            image.created[:19].replace("T", " "),
+            "this checkout's" if image.suite == suite else "another: build again",
+        )
+    Console(soft_wrap=True).print(table)
+
+
+def _plans(backends: tuple[str, ...], options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
+    """The plans of the selected backends, and by name the one-line reason where there is none."""
+    from bench_runner.images.build_plan import BuildOptions, PlanError, plan_build
+    from bench_runner.images.host_pip import read_host_pip
+    from bench_runner.images.indexes import choose_indexes
+
+    index: str | None = options.pop("index")
+    extra: tuple[str, ...] = options.pop("extra_indexes")
+    left_out: list[tuple[str, str]] = []
+    host_extra: tuple[str, ...] = ()
+    if options.pop("host_pip"):
+        host = read_host_pip()
+        index = index or host.index
+        host_extra = host.extra
+        options["ca_bundle"] = options["ca_bundle"] or host.ca_bundle
+        options["wheels"] = options["wheels"] or host.wheels
+        left_out += host.left_out
+    root, suite = _suite()
+    plans = []
+    problems: dict[str, str] = {}
+    for backend in _selected(backends):
+        indexes = choose_indexes(backend, index=index, extra=extra or None, also=host_extra)
+        left_out += indexes.left_out
+        try:
+            plans.append(plan_build(backend, BuildOptions(**options), indexes, root, suite))
+        except PlanError as error:
+            problems[backend.name] = str(error)
+    for what, reason in dict(left_out).items():
+        click.echo(f"leaving out {what} ({reason})", err=True)
+    return plans, problems
+
+
+def _selected(names: tuple[str, ...]) -> list[Any]:
+    """The named backends of the table in the order given, or all of them."""
+    from bench_runner.backends import BackendsError, load_backends
+
+    try:
+        table = load_backends()
+    except BackendsError as error:
+        _refuse(str(error), 2)
+    for name in names:
+        if name not in table:
+            _refuse(f"unknown backend {name}; known are {', '.join(table)}", 2)
+    return [table[name] for name in names] if names else list(table.values())
+
+
+def _suite() -> tuple[Path, str]:
+    from bench_runner.suite import SuiteNotFoundError, suite_fingerprint, suite_root
+
+    try:
+        root = suite_root()
+    except SuiteNotFoundError as error:
+        _refuse(str(error), 3)
+    return root, suite_fingerprint(root)
+
+
+def _refuse(message: str, code: int) -> NoReturn:
+    click.echo(f"bench-runner images: {message}", err=True)
+    raise SystemExit(code)

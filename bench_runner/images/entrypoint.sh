@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Loads what the vendor's processes need in their environment, then becomes the command.
+set -e
+set -a
+. /opt/bench-environment
+set +a
+exec "$@"
