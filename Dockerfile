@@ -65,7 +65,7 @@ RUN chmod -R a+rX,go-w /opt/bench; \
     { [ -z "$ENV_SOURCE" ] || printf '. %s\n' "$ENV_SOURCE"; \
       printf '%s' "$ENVIRONMENT"; } >/opt/bench-environment; \
     groupadd --gid 65532 bench; \
-    useradd --uid 65532 --gid 65532 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin bench
+    useradd -K UID_MAX=65532 --uid 65532 --gid 65532 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin bench
 
 # HOME and the user's name hold for any --user, also one without an entry in /etc/passwd.
 ENV PATH=/opt/venv/bin:$PATH \

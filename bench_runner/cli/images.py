@@ -132,21 +132,21 @@ def list_(backends: tuple[str, ...], output_format: str) -> None:
     if not found:
         click.echo("no image yet; build one with: bench-runner images build cpu", err=True)
         return
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("backend", "image", "id", "size", "created", "suite", box=box.SIMPLE)
+    rows = [("BACKEND", "IMAGE", "ID", "SIZE", "CREATED", "SUITE")]
     for image in found:
-        table.add_row(
-            image.backend,
-            image.tag,
-            image.id.removeprefix("sha256:")[:12],
-            f"{image.size / 1e9:.2f} GB",
-            image.created[:19].replace("T", " "),
-            "this checkout's" if image.suite == suite else "another: build again",
+        rows.append(
+            (
+                image.backend,
+                image.tag,
+                image.id.removeprefix("sha256:")[:12],
+                f"{image.size / 1e9:.2f} GB",
+                image.created[:19].replace("T", " "),
+                "this checkout's" if image.suite == suite else "another: build again",
+            )
         )
-    Console(soft_wrap=True).print(table)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
 def _plans(backends: tuple[str, ...], options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns a backend and the builder's options into one `docker buildx build` command, fully known beforehand.
+"""Turns a backend and the builder's options into one `docker buildx build` command.
 
 `images plan` shows what `images build` would run, because both come from here.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -150,6 +149,10 @@ def _existing(paths: dict[str, Path | None], option: str, *, folder: bool) -> di
 
 def _read_project(root: Path) -> tuple[str, list[str]]:
     """The project's version, and what its packages and tests need beside the backend's wheels."""
+    try:
+        import tomllib
+    except ModuleNotFoundError as error:
+        raise PlanError("planning an image needs Python 3.11 or newer: ./setup.sh cpu") from error
     path = root / "pyproject.toml"
     try:
         project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
@@ -160,7 +163,7 @@ def _read_project(root: Path) -> tuple[str, list[str]]:
 
 
 def _revision(root: Path) -> str:
-    """The commit of the checkout, with `-dirty` when tracked files differ; `unknown` outside git."""
+    """The checkout's commit, `-dirty` when tracked files differ; `unknown` outside git."""
     command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--dirty"]
     try:
         result = subprocess.run(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Talks to the container engine: builds an image through BuildKit, lists the images that exist.
 
-docker-py cannot drive BuildKit, so the build is a subprocess; everything else goes through docker-py.
+docker-py cannot drive BuildKit, so the build is a subprocess; the rest goes through docker-py.
 """
 
 from __future__ import annotations

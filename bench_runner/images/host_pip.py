@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carries this machine's own pip configuration into an image build, where its files do not exist."""
+"""Carries this machine's pip configuration into an image build, where its files do not exist."""
 
 from __future__ import annotations
 
