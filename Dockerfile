@@ -47,7 +47,6 @@ RUN --mount=type=secret,id=ca_bundle --mount=type=secret,id=pip_conf \
 FROM dependencies
 ARG BACKEND
 ARG ENVIRONMENT
-ARG ENV_SOURCE
 # Bytecode that never looks at the source's time stamp: the root file system is read-only and no user owns it.
 WORKDIR /opt/bench
 COPY pyproject.toml backends.yaml ./
@@ -62,8 +61,7 @@ RUN chmod -R a+rX,go-w /opt/bench; \
       found = suite_fingerprint(suite_root()); \
       sys.exit(found != sys.argv[1] and f"the sources changed while the image was built ({found}): build again")' "$SUITE"; \
     /opt/venv/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/bench; \
-    { [ -z "$ENV_SOURCE" ] || printf '. %s\n' "$ENV_SOURCE"; \
-      printf '%s' "$ENVIRONMENT"; } >/opt/bench-environment; \
+    printf '%s' "$ENVIRONMENT" >/opt/bench-environment; \
     groupadd --gid 65532 bench; \
     useradd -K UID_MAX=65532 --uid 65532 --gid 65532 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin bench
 

@@ -12,6 +12,10 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from bench_runner.yaml_lines import line_of, read_yaml
+
+from bench_runner.errors import UsageFault
+
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[^\s:]*$")]
 _REQUIREMENT = r"^[A-Za-z0-9][\w.-]*(==|<|<=|>=|~=)\S+$"
 Requirement = Annotated[str, StringConstraints(pattern=_REQUIREMENT)]
@@ -21,7 +25,7 @@ Url = Annotated[str, StringConstraints(pattern=r"^(https?|file)://\S+$")]
 BackendName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
-class BackendsError(ValueError):
+class BackendsError(UsageFault, ValueError):
     """backends.yaml is missing or wrong; the message is one line: file, line, key, what to do."""
 
 
@@ -112,6 +116,11 @@ class Backend(_Record):
         """The vendor's family: the name up to its last dash (`nvidia` of `nvidia-cuda133`)."""
         return self.name.rpartition("-")[0] or self.name
 
+    def shell_environment(self) -> str:
+        """Lines of shell that give a process the environment it needs; empty if it needs none."""
+        source = f". {self.env_source}\n" if self.env_source else ""
+        return source + "".join(f'export {name}="{value}"\n' for name, value in self.env.items())
+
     def pin(self, package: str) -> str | None:
         """The version of `package` that the table pins, or None."""
         for requirement in (*self.packages, *self.packages_after):
@@ -142,9 +151,7 @@ def load_backends(path: Path | None = None) -> dict[str, Backend]:
     except OSError as error:
         raise BackendsError(f"{path}: cannot be read: {error.strerror}") from error
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        _refuse_duplicate_keys(path, root)
-        raw = yaml.safe_load(text)
+        raw, root = read_yaml(text)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise BackendsError(f"{path}:{line}: not YAML: {error.problem}") from error
@@ -170,21 +177,6 @@ def _fill_defaults(name: object, entry: object) -> None:
         image.setdefault("tag", f"bench-runner/{name}:latest")
 
 
-def _refuse_duplicate_keys(path: Path, node: yaml.Node | None) -> None:
-    """YAML lets the last of two equal keys win in silence; that would hide a wrong pin."""
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if key.value in seen:
-                line = key.start_mark.line + 1
-                raise BackendsError(f"{path}:{line}: {key.value}: given twice; keep one")
-            seen.add(key.value)
-            _refuse_duplicate_keys(path, value)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            _refuse_duplicate_keys(path, item)
-
-
 def _one_line(path: Path, root: yaml.Node | None, error: ValidationError) -> str:
     """The first fault as `file:line: key: problem`, and how many more there are."""
     first = error.errors()[0]
@@ -198,22 +190,4 @@ def _one_line(path: Path, root: yaml.Node | None, error: ValidationError) -> str
     elif "input" in first and not isinstance(first["input"], (dict, list)):
         problem = f"{problem}, got {first['input']!r}"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return f"{path}:{_line_of(root, location)}: {key}: {problem}{more}"
-
-
-def _line_of(node: yaml.Node | None, location: tuple[int | str, ...]) -> int:
-    """The 1-based line of the deepest part of `location` that exists in the document."""
-    line = node.start_mark.line + 1 if node is not None else 1
-    for part in location:
-        following: yaml.Node | None = None
-        if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                if key.value == str(part):
-                    line, following = key.start_mark.line + 1, value
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-            following = node.value[part]
-            line = following.start_mark.line + 1
-        if following is None:
-            break
-        node = following
-    return line
+    return f"{path}:{line_of(root, location)}: {key}: {problem}{more}"

@@ -2,7 +2,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # Loads what the vendor's processes need in their environment, then becomes the command.
 set -e
-set -a
 . /opt/bench-environment
-set +a
 exec "$@"

@@ -2,27 +2,21 @@
 """Decides which package indexes an installation uses, before pip waits for one that is not there.
 
 pip tries an unreachable index for minutes, once a package; one short probe beforehand costs seconds
-and can be said in one line. `python -m bench_runner.images.indexes BACKEND` prints pip's arguments,
-one a line, for setup.sh.
+and can be said in one line.
 """
 
 from __future__ import annotations
 
-import os
 import ssl
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench_runner.backends import Backend, BackendsError, load_backends
+from bench_runner.backends import Backend
 
 PROBE_SECONDS = 5.0
 """A reachable index answers within one; five allow for a slow proxy."""
-
-INDEX_VARIABLE = "BENCH_INDEX"
-EXTRA_INDEXES_VARIABLE = "BENCH_EXTRA_INDEXES"
 
 
 @dataclass(frozen=True)
@@ -80,27 +74,3 @@ def choose_indexes(
         (*(url for url, reason in reasons if reason is None), *also),
         tuple((url, reason) for url, reason in reasons if reason is not None),
     )
-
-
-def main(arguments: list[str]) -> int:
-    """Print pip's index arguments for the backend named in `arguments`, one a line."""
-    try:
-        backend = load_backends()[arguments[0]]
-    except BackendsError as error:
-        print(error, file=sys.stderr)
-        return 2
-    given = os.environ.get(EXTRA_INDEXES_VARIABLE)
-    indexes = choose_indexes(
-        backend,
-        index=os.environ.get(INDEX_VARIABLE) or None,
-        extra=None if given is None else tuple(given.split()),
-    )
-    for url, reason in indexes.left_out:
-        print(f"leaving out {url} ({reason})", file=sys.stderr)
-    for argument in indexes.pip_arguments():
-        print(argument)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
