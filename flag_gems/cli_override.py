@@ -11,7 +11,6 @@ so that an entry means the same on the command line and in a file.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -19,6 +18,20 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from flag_gems.dynamic_registry import DynamicOpOverride, OverrideError
+from flag_gems.override_options import add_override_arguments
+
+__all__ = [
+    "OverrideConfigError",
+    "OverrideConfigNotFoundError",
+    "OverrideSpec",
+    "OverrideSpecError",
+    "add_override_arguments",
+    "apply_overrides_from_args",
+    "describe_overrides",
+    "load_override_config",
+    "parse_override_spec",
+    "requested_overrides",
+]
 
 _SPEC_HEAD = re.compile(r"\s*(?:flag_gems\.)?([^\W\d]\w*)\s*[:=]\s*(.*?)\s*\Z", re.DOTALL)
 _FORM = "expected OPERATOR:FILE[:FUNCTION] or OPERATOR=FILE[:FUNCTION]"
@@ -211,54 +224,6 @@ def _mapping(entry: _Entry, name: str, allowed: Iterable[str] | None) -> dict[st
             )
         result[key] = value
     return result
-
-
-_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    (
-        "--override",
-        {
-            "action": "append",
-            "default": [],
-            "metavar": "SPEC",
-            "help": "Use a candidate for an operator: OPERATOR:FILE[:FUNCTION], or OPERATOR=... "
-            "May be repeated; wins over --override-config, and a later one over an earlier.",
-        },
-    ),
-    (
-        "--override-config",
-        {
-            "default": None,
-            "metavar": "PATH",
-            "help": "YAML or JSON file that lists candidates under the key 'overrides'.",
-        },
-    ),
-    (
-        "--list-overrides",
-        {
-            "action": "store_true",
-            "default": False,
-            "help": "Print the candidates that are in effect.",
-        },
-    ),
-)
-
-
-def add_override_arguments(parser: Any) -> None:
-    """Add `--override`, `--override-config` and `--list-overrides`.
-
-    Args:
-        parser: an argparse parser or argument group, or pytest's parser or option group.
-    """
-    add: Any
-    if hasattr(parser, "addoption"):
-        group = parser.getgroup("flag_gems override") if hasattr(parser, "getgroup") else parser
-        add = group.addoption
-    elif isinstance(parser, argparse.ArgumentParser):
-        add = parser.add_argument_group("flag_gems override").add_argument
-    else:
-        add = parser.add_argument
-    for flag, settings in _OPTIONS:
-        add(flag, **settings)
 
 
 def requested_overrides(args: Any) -> dict[str, tuple[str, str]]:

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options and report of the accuracy tests: what each case found, which called a candidate.
+
+The report is `{nodeid: {params, result, opname, reason[, candidate_calls]}}`; `candidate_calls` is
+there under `--override` and counts the calls during the case's call phase, in whichever process of
+pytest-xdist it ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from . import ROOT, shared
+from .catalog import operator_marks
+from .options import options
+from .report import ReportFile, plain
+
+RECORDS = pytest.StashKey[dict[str, dict[str, Any]]]()
+CALLS = pytest.StashKey[int]()
+DEFAULT_OUTPUT = "correctness_result"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("flag_gems accuracy")
+    group.addoption(
+        "--ref",
+        choices=("device", "cpu"),
+        default="device",
+        help="Where references are computed.",
+    )
+    group.addoption(
+        "--quick",
+        action="store_true",
+        default=False,
+        help="Run fewer shapes and dtypes.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    options.quick = config.option.quick
+    options.reference = config.option.ref
+    records = config.stash[RECORDS] = {}
+    if not shared.is_worker(config):
+        config.pluginmanager.register(_Recorder(records))
+        # With benchmarks in the same session, that plug-in decides about the one report file.
+        if _records(config):
+            _report_file(config).clear()
+
+
+def _records(config: pytest.Config) -> bool:
+    return config.option.record != "none" and not config.option.collectonly
+
+
+def _report_file(config: pytest.Config) -> ReportFile:
+    suffix = "json" if config.option.record == "json" else "log"
+    return ReportFile(config.option.output or f"{DEFAULT_OUTPUT}.{suffix}")
+
+
+def is_accuracy(item: pytest.Item) -> bool:
+    """Whether the test lies under tests/."""
+    return (ROOT / "tests") in item.path.parents
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.reference_only and any(is_accuracy(item) for item in items):
+        raise pytest.UsageError(
+            "--reference-only is for benchmark/ only: run tests/ without it, in another session"
+        )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    session = item.config.stash[shared.SESSION]
+    before = session.candidate_calls()
+    try:
+        return (yield)
+    finally:
+        item.stash[CALLS] = session.candidate_calls() - before
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if not is_accuracy(item):
+        return report
+    calls = item.stash.get(CALLS, 0)
+    if report.when == "call" and report.skipped and calls and not _expects_failure(item):
+        # A test of an operator decides whether it applies before it calls the operator.
+        why = getattr(report, "wasxfail", None) or (call.excinfo and call.excinfo.value)
+        report.outcome = "failed"
+        report.longrepr = f"skipped after {calls} candidate calls: {why}"
+        if hasattr(report, "wasxfail"):
+            del report.wasxfail
+    # An extra attribute of plain values travels with the report from a worker.
+    report.flaggems = {  # type: ignore[attr-defined]
+        "params": plain(getattr(getattr(item, "callspec", None), "params", {})),
+        "opname": operator_marks(item),
+        "candidate_calls": calls if item.config.stash[shared.SESSION].registry else None,
+    }
+    return report
+
+
+def _expects_failure(item: pytest.Item) -> bool:
+    return item.get_closest_marker("xfail") is not None
+
+
+class _Recorder:
+    """Turns the phases of each case into one record."""
+
+    def __init__(self, records: dict[str, dict[str, Any]]) -> None:
+        self.records = records
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        described = getattr(report, "flaggems", None)
+        if described is None or (report.when != "call" and report.passed):
+            return
+        record = {
+            "params": described["params"],
+            "result": report.outcome,
+            "opname": described["opname"],
+            "reason": None if report.passed else _reason(report),
+        }
+        if described["candidate_calls"] is not None:
+            record["candidate_calls"] = described["candidate_calls"]
+        self.records[report.nodeid] = record
+
+
+def _reason(report: pytest.TestReport) -> str:
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if hasattr(report, "wasxfail"):
+        text = f"expected failure: {report.wasxfail}"
+    elif crash is not None:
+        text = crash.message
+    elif isinstance(report.longrepr, tuple):
+        text = report.longrepr[2].removeprefix("Skipped: ")
+    else:
+        text = str(report.longrepr)
+    return text if report.when == "call" or report.skipped else f"in {report.when}: {text}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    config = session.config
+    if shared.is_worker(config) or not _records(config):
+        return
+    records = config.stash[RECORDS]
+    if config.option.record == "json":
+        _report_file(config).write(records)
+    else:
+        _report_file(config).write_lines({"nodeid": key, **value} for key, value in records.items())
