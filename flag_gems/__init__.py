@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators for PyTorch in Triton, replaceable at run time.
+
+import flag_gems
+
+flag_gems.softmax(x, dim=-1)       # call an operator
+with flag_gems.use_gems():         # or let torch use them
+    torch.softmax(x, dim=-1)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from flag_gems import config, runtime
+from flag_gems.catalog import OPERATORS
+from flag_gems.runtime import activation, registrar
+
+device: str = runtime.device.name
+vendor_name: str = runtime.device.vendor_name
+
+
+def _load_operators() -> tuple[tuple[str, Any], ...]:
+    """Makes every function of the catalogue an attribute of this module; answers the ATen bindings."""
+    bindings = []
+    for operator in OPERATORS:
+        module = import_module(operator.module)
+        globals().update({name: getattr(module, name) for name in operator.functions})
+        bindings += [(key, getattr(module, function)) for key, function in operator.aten]
+    return tuple(bindings)
+
+
+_FULL_CONFIG: tuple[tuple[str, Any], ...] = _load_operators()
+
+GeneralOpRegistrar = registrar.GeneralOpRegistrar
+enable = activation.enable
+only_enable = activation.only_enable
+disable = activation.disable
+use_gems = activation.use_gems
+
+
+def __getattr__(name: str) -> Any:
+    """Only reached for names that are not there; it lets type checkers accept the loaded operators."""
+    raise AttributeError(f"module 'flag_gems' has no attribute {name!r}")
+
+
+__all__ = [
+    "GeneralOpRegistrar",
+    "config",
+    "device",
+    "disable",
+    "enable",
+    "only_enable",
+    "runtime",
+    "use_gems",
+    "vendor_name",
+]

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one table of operators. Every other list of operators in this repository is made from it.
+
+Only the standard library is imported, and the file also runs on its own, so that a program without torch
+can read the table: ``python flag_gems/catalog.py --json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+SCHEMA_VERSION = "flaggems.catalog/v1"
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One public operator, ``flag_gems.<name>``; the name is also its pytest mark."""
+
+    name: str
+    module: str
+    """Module that holds the kernel and its wrappers."""
+    test: str
+    """Accuracy test file, relative to the repository root."""
+    benchmark: str
+    """Benchmark file, relative to the repository root."""
+    aten: tuple[tuple[str, str], ...] = ()
+    """(ATen key without the namespace, name of the function in ``module`` that is registered for it)."""
+    extra: tuple[str, ...] = ()
+    """Functions of ``module`` that are public under ``flag_gems`` without an ATen key of their own."""
+    cpp: str | None = None
+    """Name in the C++ layer, ``torch.ops.flag_gems.<cpp>``; None where there is none."""
+    capabilities: tuple[str, ...] = field(default=())
+    """What the public function offers beyond its forward pass: ``autograd``, ``inplace``."""
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Names of all functions that ``flag_gems`` exposes for this operator, the public one first."""
+        bound = (function for _, function in self.aten)
+        return tuple(dict.fromkeys((self.name, *bound, *self.extra)))
+
+    def record(self) -> dict[str, Any]:
+        """The operator as a JSON object."""
+        return {
+            "name": self.name,
+            "module": self.module,
+            "aten": [key for key, _ in self.aten],
+            "functions": list(self.functions),
+            "cpp": self.cpp,
+            "capabilities": list(self.capabilities),
+            "test": self.test,
+            "benchmark": self.benchmark,
+        }
+
+
+OPERATORS: tuple[Operator, ...] = (
+    Operator(
+        name="add",
+        module="flag_gems.ops.add",
+        aten=(("add.Tensor", "add"), ("add_.Tensor", "add_")),
+        cpp="add_tensor",
+        test="tests/test_add.py",
+        benchmark="benchmark/test_add.py",
+    ),
+    Operator(
+        name="mul",
+        module="flag_gems.ops.mul",
+        aten=(("mul.Tensor", "mul"), ("mul_.Tensor", "mul_")),
+        test="tests/test_mul.py",
+        benchmark="benchmark/test_mul.py",
+    ),
+    Operator(
+        name="abs",
+        module="flag_gems.ops.abs",
+        aten=(("abs", "abs"), ("abs_", "abs_")),
+        test="tests/test_abs.py",
+        benchmark="benchmark/test_unary.py",
+    ),
+    Operator(
+        name="neg",
+        module="flag_gems.ops.neg",
+        aten=(("neg", "neg"), ("neg_", "neg_")),
+        test="tests/test_neg.py",
+        benchmark="benchmark/test_unary.py",
+    ),
+    Operator(
+        name="softmax",
+        module="flag_gems.ops.softmax",
+        aten=(("_softmax", "softmax"), ("_softmax.out", "softmax_out")),
+        cpp="softmax",
+        capabilities=("autograd",),
+        test="tests/test_softmax.py",
+        benchmark="benchmark/test_softmax.py",
+    ),
+    Operator(
+        name="softmax_backward",
+        module="flag_gems.ops.softmax",
+        aten=(("_softmax_backward_data", "softmax_backward"),),
+        cpp="softmax_backward",
+        test="tests/test_softmax.py",
+        benchmark="benchmark/test_softmax.py",
+    ),
+    Operator(
+        name="layer_norm",
+        module="flag_gems.ops.layer_norm",
+        aten=(("native_layer_norm", "native_layer_norm"),),
+        capabilities=("autograd",),
+        test="tests/test_layer_norm.py",
+        benchmark="benchmark/test_layer_norm.py",
+    ),
+    Operator(
+        name="rms_norm",
+        module="flag_gems.fused.rms_norm",
+        cpp="rms_norm",
+        capabilities=("autograd",),
+        test="tests/test_rms_norm.py",
+        benchmark="benchmark/test_rms_norm.py",
+    ),
+    Operator(
+        name="mm",
+        module="flag_gems.ops.mm",
+        aten=(("mm", "mm"), ("mm.out", "mm_out")),
+        cpp="mm",
+        test="tests/test_mm.py",
+        benchmark="benchmark/test_mm.py",
+    ),
+    Operator(
+        name="addmm",
+        module="flag_gems.ops.addmm",
+        aten=(("addmm", "addmm"), ("addmm.out", "addmm_out")),
+        cpp="addmm",
+        test="tests/test_addmm.py",
+        benchmark="benchmark/test_addmm.py",
+    ),
+    Operator(
+        name="addmm_",
+        module="flag_gems.ops.addmm",
+        aten=(("addmm_", "addmm_"),),
+        capabilities=("inplace",),
+        test="tests/test_addmm_.py",
+        benchmark="benchmark/test_addmm_.py",
+    ),
+    Operator(
+        name="sum",
+        module="flag_gems.ops.sum",
+        aten=(("sum", "sum"), ("sum.dim_IntList", "sum_dim")),
+        cpp="sum",
+        test="tests/test_sum.py",
+        benchmark="benchmark/test_reduction_perf.py",
+    ),
+    Operator(
+        name="argmax",
+        module="flag_gems.ops.argmax",
+        aten=(("argmax", "argmax"),),
+        cpp="argmax",
+        test="tests/test_argmax.py",
+        benchmark="benchmark/test_reduction_perf.py",
+    ),
+)
+
+BY_NAME: dict[str, Operator] = {operator.name: operator for operator in OPERATORS}
+
+
+def document() -> dict[str, Any]:
+    """The whole table as one JSON document of schema ``flaggems.catalog/v1``."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "operators": [operator.record() for operator in OPERATORS],
+    }
+
+
+def main() -> None:
+    """Prints the table: one name a line, or the JSON document with ``--json``."""
+    parser = argparse.ArgumentParser(description="Lists the operators of flag_gems.")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    if parser.parse_args().json:
+        print(json.dumps(document(), indent=2))
+    else:
+        print("\n".join(BY_NAME))
+
+
+if __name__ == "__main__":
+    main()

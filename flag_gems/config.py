@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which optional parts of the library are there and in use in this process."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+has_c_extension: bool = find_spec("flag_gems.c_operators") is not None
+"""Whether the C++ operators were built and installed."""
+
+use_c_extension: bool = has_c_extension and os.environ.get("USE_C_EXTENSION", "0") == "1"
+"""Whether they are used; asked for with USE_C_EXTENSION=1."""

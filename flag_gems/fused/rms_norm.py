@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Root mean square normalisation (Zhang and Sennrich, 2019) with its backward."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from flag_gems.runtime import dtypes, torch_device_fn
+from flag_gems.runtime.tiling import row_tile, warps
+
+
+@triton.jit
+def rms_norm_kernel(
+    x,
+    weight,
+    out,
+    inverse,
+    rows,
+    columns,
+    eps: tl.constexpr,
+    HAS_WEIGHT: tl.constexpr,
+    KEEP: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    WHOLE: tl.constexpr,
+    COMPUTE: tl.constexpr,
+):
+    row = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    lane = tl.arange(0, BLOCK_N)
+    valid = (row < rows)[:, None]
+    base = row[:, None] * columns
+    if WHOLE:
+        inside = lane < columns
+        mask = valid & inside[None, :]
+        value = tl.load(x + base + lane[None, :], mask=mask, other=0.0).to(COMPUTE)
+        scale = 1.0 / tl.sqrt(tl.sum(value * value, axis=1) / columns + eps)
+        result = value * scale[:, None]
+        if HAS_WEIGHT:
+            result *= tl.load(weight + lane, mask=inside, other=0.0).to(COMPUTE)[None, :]
+        tl.store(out + base + lane[None, :], result, mask=mask)
+    else:
+        squares = tl.zeros((BLOCK_M, BLOCK_N), COMPUTE)
+        for start in range(0, columns, BLOCK_N):
+            column = start + lane
+            mask = valid & (column < columns)[None, :]
+            value = tl.load(x + base + column[None, :], mask=mask, other=0.0).to(COMPUTE)
+            squares += value * value
+        scale = 1.0 / tl.sqrt(tl.sum(squares, axis=1) / columns + eps)
+        for start in range(0, columns, BLOCK_N):
+            column = start + lane
+            inside = column < columns
+            mask = valid & inside[None, :]
+            value = tl.load(x + base + column[None, :], mask=mask, other=0.0).to(COMPUTE)
+            result = value * scale[:, None]
+            if HAS_WEIGHT:
+                result *= tl.load(weight + column, mask=inside, other=0.0).to(COMPUTE)[None, :]
+            tl.store(out + base + column[None, :], result, mask=mask)
+    if KEEP:
+        tl.store(inverse + row, scale, mask=row < rows)
+
+
+@triton.jit
+def rms_norm_input_gradient_kernel(
+    grad,
+    x,
+    weight,
+    inverse,
+    grad_x,
+    rows,
+    columns,
+    HAS_WEIGHT: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    COMPUTE: tl.constexpr,
+):
+    row = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    lane = tl.arange(0, BLOCK_N)
+    valid = (row < rows)[:, None]
+    base = row[:, None] * columns
+    scale = tl.load(inverse + row, mask=row < rows, other=0.0)
+    products = tl.zeros((BLOCK_M, BLOCK_N), COMPUTE)
+    for start in range(0, columns, BLOCK_N):
+        column = start + lane
+        mask = valid & (column < columns)[None, :]
+        value = tl.load(x + base + column[None, :], mask=mask, other=0.0).to(COMPUTE)
+        slope = tl.load(grad + base + column[None, :], mask=mask, other=0.0).to(COMPUTE)
+        if HAS_WEIGHT:
+            factor = tl.load(weight + column, mask=column < columns, other=0.0).to(COMPUTE)
+            slope *= factor[None, :]
+        products += slope * value
+    share = tl.sum(products, axis=1) / columns * scale * scale
+    for start in range(0, columns, BLOCK_N):
+        column = start + lane
+        mask = valid & (column < columns)[None, :]
+        value = tl.load(x + base + column[None, :], mask=mask, other=0.0).to(COMPUTE)
+        slope = tl.load(grad + base + column[None, :], mask=mask, other=0.0).to(COMPUTE)
+        if HAS_WEIGHT:
+            factor = tl.load(weight + column, mask=column < columns, other=0.0).to(COMPUTE)
+            slope *= factor[None, :]
+        result = (slope - value * share[:, None]) * scale[:, None]
+        tl.store(grad_x + base + column[None, :], result, mask=mask)
+
+
+@triton.jit
+def rms_norm_weight_gradient_kernel(
+    grad,
+    x,
+    inverse,
+    partial,
+    rows,
+    columns,
+    rows_per_program,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    COMPUTE: tl.constexpr,
+):
+    # Program (i, j) sums column tile i over row group j; the caller adds the groups up.
+    column = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
+    group = tl.program_id(1).to(tl.int64)
+    lane = tl.arange(0, BLOCK_M)
+    first = group * rows_per_program
+    last = tl.minimum(first + rows_per_program, rows)
+    total = tl.zeros((BLOCK_M, BLOCK_N), COMPUTE)
+    for start in range(0, rows_per_program, BLOCK_M):
+        row = first + start + lane
+        mask = (row < last)[:, None] & (column < columns)[None, :]
+        place = row[:, None] * columns + column[None, :]
+        value = tl.load(x + place, mask=mask, other=0.0).to(COMPUTE)
+        slope = tl.load(grad + place, mask=mask, other=0.0).to(COMPUTE)
+        scale = tl.load(inverse + row, mask=row < last, other=0.0)
+        total += slope * value * scale[:, None]
+    tl.store(partial + group * columns + column, tl.sum(total, axis=0), mask=column < columns)
+
+
+_ROW_GROUPS = 64
+"""Row groups of the weight's gradient: with a tile of columns each they fill a large GPU, and so few that
+adding up their partial sums costs little."""
+
+
+def _accumulate(dtype: torch.dtype) -> torch.dtype:
+    return torch.float64 if dtype is torch.float64 else torch.float32
+
+
+def _forward(
+    x: torch.Tensor, weight: torch.Tensor | None, columns: int, eps: float, keep: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The result and, where ``keep`` asks for it, the reciprocal root mean square of each row."""
+    rows = x.numel() // columns if columns else 0
+    out = torch.empty_like(x)
+    inverse = torch.empty(rows if keep else 0, dtype=_accumulate(x.dtype), device=x.device)
+    if not x.numel():
+        return out, inverse
+    block_m, block_n = row_tile(rows, columns, contiguous=True)
+    with torch_device_fn.device(x.device):
+        rms_norm_kernel[(triton.cdiv(rows, block_m),)](
+            x,
+            x if weight is None else weight,
+            out,
+            inverse,
+            rows,
+            columns,
+            float(eps),
+            HAS_WEIGHT=weight is not None,
+            KEEP=keep,
+            BLOCK_M=block_m,
+            BLOCK_N=block_n,
+            WHOLE=block_n >= columns,
+            COMPUTE=dtypes.compute(x.dtype),
+            num_warps=warps(block_m * block_n),
+        )
+    return out, inverse
+
+
+def _input_gradient(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    inverse: torch.Tensor,
+    columns: int,
+) -> torch.Tensor:
+    grad_x = torch.empty_like(x)
+    if not x.numel():
+        return grad_x
+    rows = inverse.numel()
+    block_m, block_n = row_tile(rows, columns, contiguous=True)
+    with torch_device_fn.device(x.device):
+        rms_norm_input_gradient_kernel[(triton.cdiv(rows, block_m),)](
+            grad,
+            x,
+            x if weight is None else weight,
+            inverse,
+            grad_x,
+            rows,
+            columns,
+            HAS_WEIGHT=weight is not None,
+            BLOCK_M=block_m,
+            BLOCK_N=block_n,
+            COMPUTE=dtypes.compute(x.dtype),
+            num_warps=warps(block_m * block_n),
+        )
+    return grad_x
+
+
+def _weight_gradient(
+    grad: torch.Tensor, x: torch.Tensor, inverse: torch.Tensor, weight: torch.Tensor
+) -> torch.Tensor:
+    rows, columns = inverse.numel(), weight.numel()
+    if not x.numel():
+        return torch.zeros_like(weight)
+    block_m, block_n = row_tile(rows, columns, contiguous=False)
+    groups = min(triton.cdiv(rows, block_m), _ROW_GROUPS)
+    partial = torch.empty((groups, columns), dtype=inverse.dtype, device=x.device)
+    with torch_device_fn.device(x.device):
+        rms_norm_weight_gradient_kernel[(triton.cdiv(columns, block_n), groups)](
+            grad,
+            x,
+            inverse,
+            partial,
+            rows,
+            columns,
+            triton.cdiv(rows, groups),
+            BLOCK_M=block_m,
+            BLOCK_N=block_n,
+            COMPUTE=dtypes.compute(x.dtype),
+            num_warps=warps(block_m * block_n),
+        )
+    return partial.sum(0).to(weight.dtype).view(weight.shape)
+
+
+class _RmsNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: torch.Tensor, weight: torch.Tensor | None, columns: int, eps: float
+    ) -> torch.Tensor:
+        out, inverse = _forward(x, weight, columns, eps, keep=True)
+        ctx.save_for_backward(x, weight, inverse)
+        ctx.columns = columns
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> Any:
+        x, weight, inverse = ctx.saved_tensors
+        grad = grads[0].contiguous()
+        needs_x, needs_weight, *_ = ctx.needs_input_grad
+        grad_x = _input_gradient(grad, x, weight, inverse, ctx.columns) if needs_x else None
+        grad_weight = _weight_gradient(grad, x, inverse, weight) if needs_weight else None
+        return grad_x, grad_weight, None, None
+
+
+def rms_norm(
+    x: torch.Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: torch.Tensor | None = None,
+    eps: float = 1e-5,
+) -> torch.Tensor:
+    """``x / sqrt(mean(x * x) + eps) * weight`` over the trailing dimensions ``normalized_shape``.
+
+    Args:
+        x: [..., *normalized_shape], floating, any strides.
+        weight: shape ``normalized_shape``, floating; None leaves the product out.
+        eps: added to the mean of squares.
+
+    Returns:
+        A contiguous tensor of the shape and dtype of ``x``, computed in float32 (float64 for float64).
+        Differentiable once with respect to ``x`` and ``weight``.
+
+    Raises:
+        ValueError: the shapes do not fit together.
+        TypeError: a dtype is not floating.
+    """
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if not shape or tuple(x.shape[-len(shape) :]) != shape:
+        raise ValueError(
+            f"rms_norm: x of shape {tuple(x.shape)} does not end in normalized_shape {shape}"
+        )
+    if weight is not None and tuple(weight.shape) != shape:
+        raise ValueError(
+            f"rms_norm: weight has shape {tuple(weight.shape)}, normalized_shape is {shape}"
+        )
+    for name, tensor in (("x", x), ("weight", weight)):
+        if tensor is not None and not dtypes.is_floating(tensor.dtype):
+            raise TypeError(f"rms_norm: {name} is {tensor.dtype}, not a floating dtype")
+    x = x.contiguous()
+    weight = None if weight is None else weight.contiguous()
+    columns = math.prod(shape)
+    if torch.is_grad_enabled() and (
+        x.requires_grad or (weight is not None and weight.requires_grad)
+    ):
+        return _RmsNorm.apply(x, weight, columns, eps)
+    return _forward(x, weight, columns, eps, keep=False)[0]

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that ATen has, one file a family: kernel and wrapper together."""

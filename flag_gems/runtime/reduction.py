@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which elements a reduction adds up, as two groups of at most two dimensions each: kept and reduced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from flag_gems.runtime import interpreted
+from flag_gems.runtime.geometry import Grid2, grid2
+from flag_gems.runtime.tiling import TILE, next_power_of_2
+
+_PROGRAMS = 1 if interpreted else 512
+"""Programs a reduction is split into when it keeps few elements: enough to fill a large GPU."""
+
+_LEAST_CHUNK = 8192
+"""Elements below which a program's own cost outweighs what splitting gains."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A reduction ready for a kernel: the source and how it is walked."""
+
+    source: torch.Tensor
+    kept: Grid2
+    reduced: Grid2
+    block_kept: int
+    block_reduced: int
+    splits: int
+    """Programs that share the reduced elements of one tile; above 1 a second pass joins their results."""
+
+    @property
+    def chunk(self) -> int:
+        """Reduced elements of one split, a multiple of ``block_reduced``."""
+        blocks = -(-self.reduced.size // self.block_reduced)
+        return -(-blocks // self.splits) * self.block_reduced
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Sizes and strides in the order of the kernels' arguments."""
+        return (
+            self.kept.size,
+            self.kept.inner_size,
+            self.kept.outer[0],
+            self.kept.inner[0],
+            self.reduced.size,
+            self.reduced.inner_size,
+            self.reduced.outer[0],
+            self.reduced.inner[0],
+            self.chunk,
+        )
+
+
+def plan(source: torch.Tensor, dims: tuple[int, ...]) -> Reduction:
+    """The reduction of a non-empty ``source`` over ``dims`` (each in range, none twice), in logical order.
+
+    A source whose strides need more than two dimensions in a group is copied first.
+    """
+    kept_dims = [dim for dim in range(source.dim()) if dim not in dims]
+    for attempt in (source, source.permute(*kept_dims, *dims).contiguous()):
+        if attempt is not source:
+            kept_dims, dims = (
+                list(range(len(kept_dims))),
+                tuple(range(len(kept_dims), source.dim())),
+            )
+        kept = _group(attempt, kept_dims)
+        reduced = _group(attempt, dims)
+        if kept is not None and reduced is not None:
+            return _tiled(attempt, kept, reduced)
+    raise AssertionError("a contiguous tensor has at most one dimension in either group")
+
+
+def _group(tensor: torch.Tensor, dims: list[int] | tuple[int, ...]) -> Grid2 | None:
+    return grid2([tensor.shape[dim] for dim in dims], [[tensor.stride(dim) for dim in dims]])
+
+
+def _tiled(source: torch.Tensor, kept: Grid2, reduced: Grid2) -> Reduction:
+    kept_width = next_power_of_2(kept.size)
+    reduced_width = next_power_of_2(reduced.size)
+    step = reduced.inner[0] if reduced.inner_size > 1 else reduced.outer[0]
+    if step == 1 or kept.size == 1:
+        block_reduced = min(reduced_width, TILE)
+        block_kept = min(kept_width, max(TILE // block_reduced, 1))
+    else:
+        block_kept = min(kept_width, TILE if interpreted else 128)
+        block_reduced = min(reduced_width, max(TILE // block_kept, 1))
+    tiles = -(-kept.size // block_kept)
+    chunks = max(reduced.size // max(_LEAST_CHUNK // block_kept, block_reduced), 1)
+    splits = min(max(_PROGRAMS // tiles, 1), chunks)
+    return Reduction(source, kept, reduced, block_kept, block_reduced, splits)

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NVIDIA GPUs through torch.cuda; Iluvatar's build of torch answers there too and must be told apart."""
+
+from __future__ import annotations
+
+import torch
+
+from flag_gems.runtime.vendor import Vendor
+from flag_gems.runtime.vendors.iluvatar import is_corex
+
+
+def _probe() -> bool:
+    return torch.version.cuda is not None and torch.cuda.is_available() and not is_corex()
+
+
+VENDOR = Vendor(
+    name="nvidia",
+    device="cuda",
+    dispatch_key="CUDA",
+    order=10,
+    probe=_probe,
+    device_module=lambda: torch.cuda,
+    backend_module=lambda: torch.backends.cuda,
+    support_bf16=lambda: torch.cuda.get_device_capability() >= (8, 0),
+)
