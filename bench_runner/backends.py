@@ -12,9 +12,8 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from bench_runner.yaml_lines import line_of, read_yaml
-
 from bench_runner.errors import UsageFault
+from bench_runner.yaml_lines import line_of, read_yaml
 
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[^\s:]*$")]
 _REQUIREMENT = r"^[A-Za-z0-9][\w.-]*(==|<|<=|>=|~=)\S+$"

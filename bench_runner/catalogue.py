@@ -11,8 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bench_runner.errors import InfrastructureFault, UsageFault
 
-class CatalogueError(RuntimeError):
+
+class CatalogueError(InfrastructureFault):
     """The suite's catalogue cannot be read."""
 
 
@@ -27,7 +29,7 @@ class Operator(BaseModel):
     benchmark: str
 
 
-class UnknownOperator(ValueError):
+class UnknownOperator(UsageFault, ValueError):
     """The catalogue has no operator of that name."""
 
 

@@ -12,12 +12,14 @@ import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench_runner.errors import InfrastructureFault
+
 #: What the fingerprint covers, relative to the suite's root; the image holds exactly these.
 SUITE_FOLDERS = ("benchmark", "bench_runner", "flag_gems")
 SUITE_FILES = ("pyproject.toml",)
 
 
-class SuiteNotFoundError(RuntimeError):
+class SuiteNotFoundError(InfrastructureFault, RuntimeError):
     """No folder with the benchmarks lies beside the installed `flag_gems`."""
 
 

@@ -12,17 +12,12 @@ import shlex
 from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
-FORMAT = click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    help="How stdout is written.",
-)
+from bench_runner.cli.options import FORMAT
+from bench_runner.errors import UsageFault
 
 _FOLDER = click.Path(path_type=Path)
 BUILD_OPTIONS = (
@@ -94,23 +89,20 @@ def plan(backends: tuple[str, ...], output_format: str, **options: Any) -> None:
 @click.option("--if-changed", is_flag=True, help="Leave an image alone that holds this suite.")
 def build(backends: tuple[str, ...], if_changed: bool, **options: Any) -> None:
     """Build the images of these backends; progress goes to stderr, their tags to stdout."""
-    from bench_runner.images.engine import EngineError, list_images
     from bench_runner.images.engine import build as build_image
+    from bench_runner.images.engine import list_images
 
     plans, problems = _plans(backends, options)
-    if problems:
-        _refuse(next(iter(problems.values())), 2)
-    try:
-        for entry in plans:
-            existing = list_images([entry.backend]) if if_changed else []
-            if any(image.tag == entry.tag and image.suite == entry.suite for image in existing):
-                click.echo(f"{entry.tag} already holds this suite", err=True)
-            else:
-                click.echo(f"building {entry.tag} from {entry.base}", err=True)
-                build_image(entry)
-            click.echo(entry.tag)
-    except EngineError as error:
-        _refuse(str(error), 3)
+    for problem in problems.values():
+        raise UsageFault(problem)
+    for entry in plans:
+        existing = list_images([entry.backend]) if if_changed else []
+        if any(image.tag == entry.tag and image.suite == entry.suite for image in existing):
+            click.echo(f"{entry.tag} already holds this suite", err=True)
+        else:
+            click.echo(f"building {entry.tag} from {entry.base}", err=True)
+            build_image(entry)
+        click.echo(entry.tag)
 
 
 @images.command(name="list")
@@ -118,14 +110,10 @@ def build(backends: tuple[str, ...], if_changed: bool, **options: Any) -> None:
 @FORMAT
 def list_(backends: tuple[str, ...], output_format: str) -> None:
     """List the images that exist and whether each holds this checkout's suite."""
-    from bench_runner.images.engine import EngineError, list_images
+    from bench_runner.images.engine import list_images
 
     _, suite = _suite()
-    names = [backend.name for backend in _selected(backends)]
-    try:
-        found = list_images(names)
-    except EngineError as error:
-        _refuse(str(error), 3)
+    found = list_images([backend.name for backend in _selected(backends)])
     if output_format == "json":
         click.echo(json.dumps([image.as_json(suite) for image in found], indent=2))
         return
@@ -183,28 +171,17 @@ def _plans(backends: tuple[str, ...], options: dict[str, Any]) -> tuple[list[Any
 
 def _selected(names: tuple[str, ...]) -> list[Any]:
     """The named backends of the table in the order given, or all of them."""
-    from bench_runner.backends import BackendsError, load_backends
+    from bench_runner.backends import load_backends
 
-    try:
-        table = load_backends()
-    except BackendsError as error:
-        _refuse(str(error), 2)
+    table = load_backends()
     for name in names:
         if name not in table:
-            _refuse(f"unknown backend {name}; known are {', '.join(table)}", 2)
+            raise UsageFault(f"unknown backend {name}; known are {', '.join(table)}")
     return [table[name] for name in names] if names else list(table.values())
 
 
 def _suite() -> tuple[Path, str]:
-    from bench_runner.suite import SuiteNotFoundError, suite_fingerprint, suite_root
+    from bench_runner.suite import suite_fingerprint, suite_root
 
-    try:
-        root = suite_root()
-    except SuiteNotFoundError as error:
-        _refuse(str(error), 3)
+    root = suite_root()
     return root, suite_fingerprint(root)
-
-
-def _refuse(message: str, code: int) -> NoReturn:
-    click.echo(f"bench-runner images: {message}", err=True)
-    raise SystemExit(code)

@@ -82,7 +82,7 @@ class PreflightReport(Claim):
 class CorrectnessCase(Claim):
     result: Text
     params: Any = None
-    opname: list[Text] = []
+    opname: list[Text] = Field(default_factory=list)
     reason: Text | None = None
     candidate_calls: NonNegativeInt | None = None
 
@@ -102,7 +102,7 @@ class Measurement(Claim):
     spread: float | None = None
     samples: NonNegativeInt | None = None
     error_msg: Text | None = None
-    warnings: list[Text] = []
+    warnings: list[Text] = Field(default_factory=list)
 
 
 class BenchmarkDetail(Claim):
@@ -116,7 +116,7 @@ class BenchmarkDetail(Claim):
 class BenchmarkOutcome(Claim):
     result: Text
     reason: Text | None = None
-    details: list[BenchmarkDetail] = []
+    details: list[BenchmarkDetail] = Field(default_factory=list)
 
 
 class BenchmarkReport(RootModel[dict[str, BenchmarkOutcome]]):

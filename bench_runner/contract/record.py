@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bench_runner.errors import InfrastructureFault
 
-class ContractError(ValueError):
+
+class ContractError(InfrastructureFault, ValueError):
     """A record on disk is not what its schema says; the message names the file and the field."""
 
 

@@ -72,7 +72,7 @@ class Counts(Record):
 
 
 class Verdict(Record):
-    """The end of a job. Its presence on disk, valid and with the job's key, is what 'done' means."""
+    """The end of a job; a job is done when this is on disk, valid and with the job's key."""
 
     schema_version: Literal["bench-runner.verdict/v1"] = "bench-runner.verdict/v1"
     key: Sha256

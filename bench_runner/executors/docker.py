@@ -13,6 +13,8 @@ import contextlib
 import os
 import threading
 import time
+from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,16 @@ import requests.exceptions
 from docker.utils.socket import frames_iter
 
 from bench_runner.backends import Backend
-from bench_runner.executors.capped_log import CappedLog
 from bench_runner.contract.outcome import Ending, Outcome
+from bench_runner.executors.capped_log import CappedLog
 from bench_runner.executors.interface import ExecutorError, Launch
+from bench_runner.executors.profilers import usable_profiler
 from bench_runner.executors.run_lock import is_held
 from bench_runner.executors.watch import watch
 
 RUN_LABEL = "io.bench-runner.run"
 SUITE_LABEL = "io.bench-runner.suite"
+VERSION_LABELS = {"torch": "io.bench-runner.torch", "triton": "io.bench-runner.triton"}
 UNPRIVILEGED = 65532
 """The user of the images; used whatever user root's containers would get."""
 TMPFS_BYTES = 1 << 30
@@ -88,6 +92,11 @@ class DockerExecutor:
         self.image = tag
         self.image_id = str(image.id)
         self.image_suite = str(image.labels.get(SUITE_LABEL, ""))
+        self.image_versions = {
+            name: str(image.labels[label])
+            for name, label in VERSION_LABELS.items()
+            if label in image.labels
+        }
         self._sweep()
 
     def inputs_seen_at(self, launch: Launch) -> str:
@@ -107,53 +116,71 @@ class DockerExecutor:
 
     def host_config(self, launch: Launch) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The engine's host configuration, and what it grants beyond the locked-down default."""
-        granted: list[str] = []
         settings = launch.settings
         needs = self.backend.container
-        extra: dict[str, Any] = {}
-        if needs.runtime:
-            extra["runtime"] = needs.runtime
-            granted.append(f"runtime {needs.runtime}")
-        if needs.devices:
-            extra["devices"] = [f"{device}:{device}:rwm" for device in needs.devices]
-            granted += [f"device {device}" for device in needs.devices]
-        if needs.device_requests:
-            extra["device_requests"] = [
-                docker.types.DeviceRequest(**request.model_dump(exclude_none=True))
-                for request in needs.device_requests
-            ]
-            granted.append("device requests")
-        capabilities = list(self.backend.profile.cap_add) if launch.profiling else []
-        if capabilities:
-            extra["cap_add"] = capabilities
-            granted += [f"capability {name}" for name in capabilities]
-        binds = [f"{launch.inputs}:/in:ro", f"{launch.outputs}:/out:rw"]
-        binds += [f"{mount.source}:{mount.target}:ro" for mount in needs.mounts]
+        granted = grants(self.backend, launch.profiling)
+        temporary = min(TMPFS_BYTES, settings.memory_bytes)
         config = self.client.api.create_host_config(
-            binds=binds,
+            binds=[
+                f"{launch.inputs}:/in:ro",
+                f"{launch.outputs}:/out:rw",
+                *(f"{path}:{path}:ro" for path in needs.mounts),
+            ],
             network_mode="none",
             read_only=True,
             cap_drop=["ALL"],
+            cap_add=list(granted.capabilities),
             security_opt=["no-new-privileges"],
+            privileged=needs.privileged,
+            runtime=needs.runtime,
+            devices=[f"{device}:{device}:rwm" for device in granted.devices],
+            device_requests=[
+                docker.types.DeviceRequest(
+                    driver=request.driver, count=-1, capabilities=[list(request.capabilities)]
+                )
+                for request in needs.device_requests
+            ],
             mem_limit=settings.memory_bytes,
             memswap_limit=settings.memory_bytes,
             pids_limit=settings.processes,
             ipc_mode="private",
-            tmpfs={
-                "/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={min(TMPFS_BYTES, settings.memory_bytes)}"
-            },
+            # Triton loads what it compiled from there, hence exec.
+            tmpfs={"/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={temporary}"},
             ulimits=[
-                docker.types.Ulimit(name="core", soft=0, hard=0),
-                docker.types.Ulimit(
-                    name="fsize", soft=settings.output_bytes, hard=settings.output_bytes
-                ),
-                docker.types.Ulimit(name="nofile", soft=FILE_DESCRIPTORS, hard=FILE_DESCRIPTORS),
+                docker.types.Ulimit(name=name, soft=most, hard=most)
+                for name, most in (
+                    ("core", 0),
+                    ("fsize", settings.output_bytes),
+                    ("nofile", FILE_DESCRIPTORS),
+                )
             ],
             # What the job prints is read from the attached stream; the engine keeps no copy.
             log_config=docker.types.LogConfig(type="none"),
-            **extra,
         )
-        return config, tuple(granted)
+        return config, granted.words
+
+
+@dataclass(frozen=True)
+class Grants:
+    """What a container gets beyond the locked-down default, and the words for the record."""
+
+    devices: tuple[str, ...]
+    capabilities: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+def grants(backend: Backend, profiling: bool) -> Grants:
+    """What a backend's accelerator needs, and its profiler in profile mode only."""
+    needs = backend.container
+    nodes = [path for pattern in needs.device_nodes for path in glob(pattern.replace("{id}", "*"))]
+    devices = (*needs.devices, *sorted(nodes))
+    capabilities = usable_profiler(backend).cap_add if profiling else ()
+    words = [f"device {device}" for device in devices]
+    words += [f"capability {name}" for name in capabilities]
+    words += [f"device request {request.driver}" for request in needs.device_requests]
+    words += [f"runtime {needs.runtime}"] if needs.runtime else []
+    words += ["privileged"] if needs.privileged else []
+    return Grants(devices, capabilities, tuple(words))
 
 
 def user_of_containers(outputs: Path) -> str:
@@ -199,7 +226,7 @@ class DockerHandle:
         launch = self._launch
         host_config, self._privileges = self._executor.host_config(launch)
         environment = {
-            **self._executor.backend.container.env,
+            **self._executor.backend.container.environment,
             "BENCH_LIFELINE": "1",
             "HOME": "/tmp",
             "TRITON_CACHE_DIR": "/tmp/triton",

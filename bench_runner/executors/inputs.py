@@ -13,7 +13,6 @@ from bench_runner.catalogue import Operator
 from bench_runner.contract.job import Job, Settings
 from bench_runner.executors.interface import Executor, Launch
 
-
 InputFiles = dict[str, bytes]
 """File name, relative to the input folder, to content."""
 
@@ -30,7 +29,9 @@ def prepare(launch: Launch) -> None:
     launch.outputs.mkdir()
 
 
-def write_inputs(job: Job, operator: Operator, profile_case: str | None, seen_at: str) -> InputFiles:
+def write_inputs(
+    job: Job, operator: Operator, profile_case: str | None, seen_at: str
+) -> InputFiles:
     """Everything a job reads, by file name.
 
     Args:
@@ -87,9 +88,14 @@ def place(files: InputFiles, folder: Path) -> None:
 
 
 def make_launch(
-    executor: Executor, name: str, run_folder: Path, folder: Path, settings: Settings, profiling: bool
+    executor: Executor,
+    name: str,
+    run_folder: Path,
+    folder: Path,
+    settings: Settings,
+    profiling: bool,
 ) -> Launch:
-    """A launch whose folder is prepared. ``executor`` names it, so that containers are told apart."""
+    """A launch whose folder is prepared; the executor is part of its name."""
     launch = Launch(f"bench-{executor.name}-{name}"[:200], run_folder, folder, settings, profiling)
     prepare(launch)
     return launch

@@ -9,9 +9,10 @@ from typing import Protocol
 
 from bench_runner.contract.job import Settings
 from bench_runner.contract.outcome import Outcome
+from bench_runner.errors import InfrastructureFault
 
 
-class ExecutorError(RuntimeError):
+class ExecutorError(InfrastructureFault):
     """The executor cannot be used at all; one line with what to do about it."""
 
 

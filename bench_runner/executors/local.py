@@ -22,8 +22,8 @@ from typing import IO
 import psutil
 
 from bench_runner.backends import Backend
-from bench_runner.executors.capped_log import CappedLog
 from bench_runner.contract.outcome import Ending, Outcome
+from bench_runner.executors.capped_log import CappedLog
 from bench_runner.executors.interface import Launch
 from bench_runner.executors.watch import watch
 
@@ -53,7 +53,7 @@ class LocalExecutor:
         outer = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         return {
             **outer,
-            **self.backend.container.env,
+            **self.backend.container.environment,
             "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
             "LANG": "C.UTF-8",
             "HOME": str(scratch),

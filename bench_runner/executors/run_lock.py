@@ -7,10 +7,12 @@ import fcntl
 import os
 from pathlib import Path
 
+from bench_runner.errors import UsageFault
+
 LOCK = "lock"
 
 
-class RunLocked(RuntimeError):
+class RunLocked(UsageFault):
     """Another process is running this run."""
 
 

@@ -13,13 +13,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bench_runner.backends import Backend
+from bench_runner.errors import UsageFault
 from bench_runner.images.indexes import Indexes
 
 SUITE_LABEL = "io.bench-runner.suite"
 BACKEND_LABEL = "io.bench-runner.backend"
 
 
-class PlanError(ValueError):
+class PlanError(UsageFault, ValueError):
     """An option or the checkout cannot make an image; the message is one line."""
 
 

@@ -12,10 +12,11 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bench_runner.errors import InfrastructureFault
 from bench_runner.images.build_plan import BACKEND_LABEL, SUITE_LABEL, BuildPlan
 
 
-class EngineError(RuntimeError):
+class EngineError(InfrastructureFault, RuntimeError):
     """The engine is absent or refused; the message is one line that says what to do."""
 
 

@@ -57,7 +57,9 @@ def examine(evidence: Evidence) -> Finding:
         ),
         completeness([m.case_id for _, m in measured], expected, "cases"),
     )
-    noisy = [t for t in timings if max(t.baseline_spread or 0, t.candidate_spread or 0) > NOISY_SPREAD]
+    noisy = [
+        t for t in timings if max(t.baseline_spread or 0, t.candidate_spread or 0) > NOISY_SPREAD
+    ]
     claimed = sorted({w[:200] for _, m in measured for w in m.warnings})
     warnings = [f"noisy: {len(noisy)} of {len(timings)} cases spread over 10%"] if noisy else []
     return Finding(

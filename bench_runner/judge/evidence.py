@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from bench_runner.contract.claims import Expectation, Timeline
 from bench_runner.contract.job import Job
-from bench_runner.contract.record import ContractError, parse
-from bench_runner.contract.verdict import CaseTiming, Check, Counts
-from bench_runner.contract.status import Status
 from bench_runner.contract.outcome import Collected, Outcome
+from bench_runner.contract.record import ContractError, parse
+from bench_runner.contract.status import Status
+from bench_runner.contract.verdict import CaseTiming, Check, Counts
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from bench_runner.contract.claims import Timeline
 from bench_runner.contract.job import Job
+from bench_runner.contract.outcome import Ending, Outcome
 from bench_runner.contract.record import ContractError
 from bench_runner.contract.status import Mode, Status
 from bench_runner.contract.verdict import Check, Phases, Verdict
-from bench_runner.contract.outcome import Ending, Outcome
 from bench_runner.judge import benchmark, correctness, preflight, profile, reference
 from bench_runner.judge.evidence import Evidence, Finding, ReportMissing, first_line
 

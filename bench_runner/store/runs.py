@@ -21,9 +21,10 @@ from pathlib import Path
 from bench_runner.contract.job import Job
 from bench_runner.contract.record import ContractError, parse, write_record
 from bench_runner.contract.verdict import RunRecord, Verdict
+from bench_runner.errors import UsageFault
 
 
-class RunNotFound(LookupError):
+class RunNotFound(UsageFault, LookupError):
     """No run of that name."""
 
 
@@ -87,6 +88,11 @@ class RunFolder:
     def __init__(self, path: Path, record: RunRecord) -> None:
         self.path = path
         self.record = record
+
+    def replace_jobs(self, jobs: tuple[Job, ...]) -> None:
+        """Plans the run anew; verdicts of jobs that stay the same stay with them."""
+        self.record = self.record.model_copy(update={"jobs": jobs})
+        write_record(self.path / "run.json", self.record)
 
     def job_folder(self, job: Job) -> Path:
         return self.path / "jobs" / job.id

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line. Each verb is a file of this folder, imported when it is called for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+
+import click
+
+from bench_runner.errors import InfrastructureFault, UsageFault
+
+VERBS: dict[str, tuple[str, str]] = {
+    "run": ("bench_runner.cli.run:run", "Run candidates through their modes and judge them."),
+    "cases": ("bench_runner.cli.cases:cases", "List the benchmark cases of an operator."),
+    "list": ("bench_runner.cli.list:list_runs", "List the runs in a folder, newest first."),
+    "show": ("bench_runner.cli.show:show", "Show one run, or one job of it."),
+    "report": ("bench_runner.cli.report:report", "Write a run as one HTML file."),
+    "doctor": ("bench_runner.cli.doctor:doctor", "Say what this machine can run, and what not."),
+    "images": ("bench_runner.cli.images:images", "Plan, build and list container images."),
+}
+"""Verb to where it is and what help says of it: help must not import the verbs."""
+
+
+class LazyGroup(click.Group):
+    """A click group that imports a command when it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module, _, attribute = VERBS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, text) for verb, (_, text) in VERBS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.version_option(package_name="flag-gems", prog_name="bench-runner")
+def cli(debug: bool) -> None:
+    """Judge kernel candidates: does each run, is it right, how fast is it, and why."""
+
+
+def main() -> None:
+    """Entry point of ``bench-runner``: one line for a fault, its exit code, no traceback."""
+    debug = "--debug" in sys.argv[1:2]
+    try:
+        cli(prog_name="bench-runner")
+    except (UsageFault, InfrastructureFault) as error:
+        if debug:
+            traceback.print_exc()
+        click.echo(f"bench-runner: {error}", err=True)
+        sys.exit(error.exit_code)
+    except Exception as error:
+        if debug:
+            raise
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        click.echo(
+            f"bench-runner: internal error, {text}; run with 'bench-runner --debug ...' "
+            "and report what it prints",
+            err=True,
+        )
+        sys.exit(InfrastructureFault.exit_code)

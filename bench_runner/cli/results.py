@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run as a table and as one JSON document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bench_runner.cli.terminal import style
+from bench_runner.contract.job import Job
+from bench_runner.contract.status import exit_code
+from bench_runner.contract.verdict import Verdict
+from bench_runner.scheduler import summary
+from bench_runner.store.runs import RunFolder
+
+
+def run_document(run: RunFolder) -> dict[str, Any]:
+    """What ``--format json`` prints of a run."""
+    rows = run.verdicts()
+    return {
+        "schema_version": "bench-runner.result/v1",
+        "run": run.record.id,
+        "folder": str(run.path),
+        "executor_note": run.record.executor_note,
+        "environment": run.record.jobs[0].environment.model_dump(mode="json"),
+        "complete": all(verdict is not None for _, verdict in rows),
+        "counts": {s.value: n for s, n in summary([v for _, v in rows]).items()},
+        "exit_code": int(exit_code(v.status for _, v in rows if v)),
+        "jobs": [job_document(job, verdict) for job, verdict in rows],
+    }
+
+
+def job_document(job: Job, verdict: Verdict | None) -> dict[str, Any]:
+    """One job; ``verdict`` is null while it has none."""
+    return {
+        "id": job.id,
+        "op": job.op,
+        "mode": job.mode.value,
+        "candidate": job.candidate.model_dump(mode="json") if job.candidate else None,
+        "status": verdict.status.value if verdict else None,
+        "verdict": verdict.model_dump(mode="json", exclude={"job"}) if verdict else None,
+    }
+
+
+def print_run(console: Console, run: RunFolder) -> None:
+    """The table of a run: a line for each job, candidates set apart."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("operator", "candidate", "mode", "status"):
+        table.add_column(name, no_wrap=True)
+    for name in ("cases", "speed-up", "start s", "import s", "pytest s", "collect s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    previous: tuple[str, str] | None = None
+    for job, verdict in run.verdicts():
+        who = (job.op, job.candidate.label if job.candidate else "(baseline)")
+        if previous is not None and who != previous:
+            table.add_section()
+        shown = who if who != previous else ("", "")
+        previous = who
+        table.add_row(*shown, job.mode.value, *_cells(verdict))
+    console.print(table)
+
+
+def _cells(verdict: Verdict | None) -> list[Text]:
+    if verdict is None:
+        return [Text("not run", style="dim")] + [Text("")] * 7
+    counts = verdict.counts
+    cases = ""
+    if counts:
+        cases = f"{counts.passed}/{counts.expected}"
+        cases += f" ({counts.skipped} skipped)" if counts.skipped else ""
+    phases = verdict.phases
+    ran = verdict.attempts > 0
+    seconds = [phases.start_s, phases.import_s, phases.pytest_s, phases.collect_s]
+    why = verdict.reason or "; ".join(verdict.warnings)
+    return [
+        Text(verdict.status.value, style=style(verdict.status)),
+        Text(cases),
+        Text(f"{verdict.speedup:.2f}x" if verdict.speedup else ""),
+        *(Text(f"{value:.2f}" if ran else "") for value in seconds),
+        Text(why),
+    ]

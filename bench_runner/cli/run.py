@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bench-runner run``: plan, run, judge, print."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bench_runner.backends import load_backends
+from bench_runner.catalogue import read_catalogue
+from bench_runner.cli import terminal
+from bench_runner.cli.interrupts import run_interruptibly
+from bench_runner.cli.options import EXECUTOR, FORMAT, LEVEL, RUNS_DIR
+from bench_runner.cli.progress import LiveProgress
+from bench_runner.cli.results import print_run, run_document
+from bench_runner.contract.job import Environment, Job
+from bench_runner.contract.status import Mode, exit_code
+from bench_runner.contract.verdict import RunRecord
+from bench_runner.environment import Place, choose_place
+from bench_runner.executors.profilers import passed_over
+from bench_runner.executors.run_lock import acquire
+from bench_runner.expectations import Expectations
+from bench_runner.plan import (
+    Entry,
+    PlanError,
+    Request,
+    load_matrix,
+    make_jobs,
+    parse_modes,
+    parse_size,
+    read_candidate,
+    refresh_candidate,
+)
+from bench_runner.run_job import JobRunner
+from bench_runner.scheduler import Scheduler, summary
+from bench_runner.store.runs import RunFolder, RunStore
+from bench_runner.suite import suite_root
+
+INTERRUPTED = 130
+
+
+@click.command()
+@click.option("--op", help="Operator whose candidates follow.")
+@click.option(
+    "--candidate",
+    "candidates",
+    multiple=True,
+    metavar="FILE[:FUNCTION]",
+    help="A candidate; the function is named like the operator unless given. Repeatable.",
+)
+@click.option(
+    "--override",
+    metavar="NAME",
+    help="Attribute of flag_gems that the candidates replace, where it is not the operator.",
+)
+@click.option(
+    "--matrix",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="YAML file with candidates of several operators; options given here win.",
+)
+@click.option("--backend", help="A key of backends.yaml.  [default: cpu]")
+@click.option(
+    "--modes",
+    metavar="MODE,...",
+    help="preflight,correctness,benchmark,profile unless given; or reference (no candidate).",
+)
+@click.option("--level", type=LEVEL, help="How many cases.  [default: core]")
+@EXECUTOR
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Jobs at once; benchmark and profile always run alone.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Wall-clock limit of a job.  [default: 300]",
+)
+@click.option("--memory", metavar="SIZE", help="Memory limit of a job.  [default: 8g]")
+@click.option("--warmup", type=click.IntRange(min=1), metavar="MS", help="Benchmark warm-up.")
+@click.option(
+    "--iter",
+    "iterations",
+    type=click.IntRange(min=1),
+    metavar="MS",
+    help="Time to measure each case for.",
+)
+@click.option(
+    "--profile-case",
+    metavar="CASE_ID",
+    help="Case that profile replays; the first one unless given.",
+)
+@click.option(
+    "--gate/--no-gate",
+    default=True,
+    show_default=True,
+    help="Leave a candidate out of the other modes when its preflight does not pass.",
+)
+@RUNS_DIR
+@click.option("--resume", metavar="RUN", help="Go on with a run; only what has no verdict is run.")
+@FORMAT
+def run(**options: Any) -> None:
+    """Run candidates through their modes, each in a container of its own, and judge them.
+
+    Exit code: 0 all passed (or skipped, or unsupported), 1 some candidate did not, 2 bad usage,
+    3 infrastructure, 130 interrupted.
+    """
+    talk = terminal.talk()
+    store = RunStore(options["runs_dir"])
+    if options["resume"]:
+        folder, place, lock = _resume(store, options)
+    else:
+        folder, place, lock = _start(store, options)
+    if place.note:
+        talk.print(f"note: {place.note}", soft_wrap=True)
+    talk.print(
+        f"run {folder.record.id}: {len(folder.record.jobs)} jobs in {folder.path}", soft_wrap=True
+    )
+    interrupted = _conduct(folder, place, store, options["jobs"])
+    verdicts = [verdict for _, verdict in folder.verdicts()]
+    if options["output_format"] == "json":
+        click.echo(json.dumps(run_document(folder), indent=2))
+    else:
+        print_run(terminal.data(), folder)
+    counts = ", ".join(f"{number} {status.value}" for status, number in summary(verdicts).items())
+    missing = verdicts.count(None)
+    talk.print(f"{counts or 'nothing judged'}" + (f", {missing} not run" if missing else ""))
+    del lock
+    if interrupted or missing:
+        where = f" --runs-dir {shlex.quote(str(options['runs_dir']))}"
+        talk.print(
+            f"go on with: bench-runner run --resume {folder.record.id}{where}", soft_wrap=True
+        )
+        sys.exit(INTERRUPTED)
+    sys.exit(exit_code(verdict.status for verdict in verdicts if verdict))
+
+
+def _start(store: RunStore, options: dict[str, Any]) -> tuple[RunFolder, Place, int]:
+    request = _request(options)
+    place = _place(request.backend or "cpu", options["executor"], request.modes)
+    catalogue = read_catalogue(suite_root())
+    for entry in request.entries:
+        catalogue[entry.op]
+    record = RunRecord(
+        id=store.new_id(),
+        created_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        command=("bench-runner", *sys.argv[1:]),
+        executor_note=place.note,
+        gate=options["gate"],
+        jobs=make_jobs(request, place.environment),
+    )
+    folder = store.create(record)
+    return folder, place, acquire(folder.path)
+
+
+def _request(options: dict[str, Any]) -> Request:
+    """The command line laid over the matrix, if there is one."""
+    if bool(options["matrix"]) == bool(options["op"]):
+        raise PlanError("give either --op with --candidate, or --matrix")
+    if options["matrix"] and (options["candidates"] or options["override"]):
+        raise PlanError("--candidate and --override go with --op, not with --matrix")
+    settings = {
+        "level": options["level"],
+        "timeout_s": options["timeout"],
+        "memory_bytes": parse_size(options["memory"]) if options["memory"] else None,
+        "warmup_ms": options["warmup"],
+        "iter_ms": options["iterations"],
+        "profile_case": options["profile_case"],
+    }
+    op = options["op"]
+    entries = [
+        Entry(op, read_candidate(spec, op), options["override"]) for spec in options["candidates"]
+    ]
+    if op and not entries:
+        entries = [Entry(op)]
+    request = Request(
+        tuple(entries),
+        parse_modes(options["modes"]) if options["modes"] else None,
+        options["backend"],
+        {name: value for name, value in settings.items() if value is not None},
+    )
+    return request.over(load_matrix(options["matrix"])) if options["matrix"] else request
+
+
+def _place(name: str, executor: str, modes: tuple[Mode, ...] | None) -> Place:
+    backends = load_backends()
+    if name not in backends:
+        raise PlanError(f"unknown backend {name!r}; backends.yaml has: {', '.join(backends)}")
+    place = choose_place(executor, backends[name])
+    if modes is None or Mode.PROFILE in modes:
+        notes = [note for note in (place.note, passed_over(backends[name])) if note]
+        place = Place(place.executor, place.environment, "; ".join(notes))
+    return place
+
+
+def _resume(store: RunStore, options: dict[str, Any]) -> tuple[RunFolder, Place, int]:
+    """Plans the same jobs again on what is here now: an edited candidate is another job."""
+    if options["op"] or options["matrix"] or options["candidates"]:
+        raise PlanError("--resume goes on with what was planned; leave out --op, --matrix, ...")
+    folder = store.open(options["resume"])
+    lock = acquire(folder.path)
+    planned = folder.record.jobs[0].environment
+    modes = tuple({job.mode for job in folder.record.jobs})
+    place = _place(planned.backend, planned.executor, modes)
+    jobs = tuple(_again(job, place.environment) for job in folder.record.jobs)
+    folder.replace_jobs(jobs)
+    return folder, place, lock
+
+
+def _again(job: Job, environment: Environment) -> Job:
+    candidate = refresh_candidate(job.candidate) if job.candidate else None
+    return job.model_copy(update={"candidate": candidate, "environment": environment})
+
+
+def _conduct(folder: RunFolder, place: Place, store: RunStore, width: int) -> bool:
+    """Runs what has no final verdict; answers whether it was interrupted."""
+    record = folder.record
+    done = {
+        job.key: verdict
+        for job, verdict in folder.verdicts()
+        if verdict is not None and verdict.status.is_final
+    }
+    expectations = Expectations(
+        place.executor, place.environment, folder.path, store.root / ".expectations"
+    )
+    runner = JobRunner(folder, place.executor, read_catalogue(suite_root()), expectations)
+    talk = terminal.talk()
+    with LiveProgress(talk, len(record.jobs) - len(done)) as progress:
+        scheduler = Scheduler(record.jobs, done, runner, progress, width, record.gate)
+        return run_interruptibly(
+            scheduler.run,
+            scheduler.cancel,
+            lambda: talk.print("interrupted: ending the running jobs"),
+        )

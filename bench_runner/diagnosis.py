@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at the machine, one finding after another; nothing here changes anything."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from bench_runner.backends import Backend, load_backends
+from bench_runner.device import VENDOR_TOOLS, DeviceNotFound, describe_device
+from bench_runner.environment import choose_place
+from bench_runner.errors import InfrastructureFault
+from bench_runner.executors.docker import connect
+
+ENOUGH_MEMORY = 4 << 30
+ENOUGH_DISK = 5 << 30
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. ``advice`` is empty where nothing is to be done."""
+
+    what: str
+    ok: bool
+    found: str
+    advice: str = ""
+
+
+def diagnose() -> list[Finding]:
+    """Executors, images and devices of every backend, and the machine's room."""
+    backends = load_backends()
+    findings = [_engine(), *_executors(backends["cpu"])]
+    for vendor in ("cpu", *VENDOR_TOOLS):
+        findings.append(_device(vendor))
+    return [*findings, _memory(), _disk()]
+
+
+def _engine() -> Finding:
+    try:
+        client = connect()
+    except InfrastructureFault as error:
+        return Finding("Docker engine", False, "none answers", str(error))
+    version = client.version()
+    client.close()
+    return Finding("Docker engine", True, f"{version['Version']}, API {version['ApiVersion']}")
+
+
+def _executors(backend: Backend) -> list[Finding]:
+    findings = []
+    for name in ("docker", "local"):
+        try:
+            place = choose_place(name, backend)
+        except InfrastructureFault as error:
+            findings.append(Finding(f"{name} executor", False, "not usable", str(error)))
+            continue
+        environment = place.environment
+        versions = ", ".join(f"{key} {value}" for key, value in environment.versions.items())
+        what = f"{environment.image} with " if environment.image else ""
+        findings.append(Finding(f"{name} executor", True, f"{what}{versions}", place.note))
+    return findings
+
+
+def _device(vendor: str) -> Finding:
+    try:
+        return Finding(f"{vendor} device", True, describe_device(vendor))
+    except DeviceNotFound as error:
+        return Finding(f"{vendor} device", False, "none", str(error))
+
+
+def _memory() -> Finding:
+    free = psutil.virtual_memory().available
+    ok = free >= ENOUGH_MEMORY
+    advice = "" if ok else "jobs of several GiB may be killed: lower --memory and --jobs"
+    return Finding("memory", ok, f"{free / (1 << 30):.1f} GiB available", advice)
+
+
+def _disk() -> Finding:
+    free = shutil.disk_usage(Path.cwd()).free
+    ok = free >= ENOUGH_DISK
+    advice = "" if ok else "an image takes about 2 GiB: make room"
+    return Finding("disk", ok, f"{free / (1 << 30):.1f} GiB free here", advice)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choosing the executor, and describing where jobs run so that results of two places never mix."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from bench_runner.backends import Backend
+from bench_runner.contract.job import Environment
+from bench_runner.device import describe_device
+from bench_runner.executors.docker import DockerExecutor
+from bench_runner.executors.interface import Executor, ExecutorError
+from bench_runner.executors.local import LocalExecutor
+from bench_runner.suite import suite_fingerprint, suite_root
+
+VERSIONED = ("torch", "triton", "numpy", "pytest")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run's jobs go."""
+
+    executor: Executor
+    environment: Environment
+    note: str
+    """What a reader of the results has to know about the place; empty when all is as preferred."""
+
+
+def choose_place(wanted: str, backend: Backend) -> Place:
+    """The executor for ``auto``, ``docker`` or ``local``, and its environment.
+
+    Raises:
+        ExecutorError: docker was asked for and cannot be used.
+        SuiteNotFoundError: there is no suite to run locally or to compare the image with.
+        DeviceNotFound: the backend's device is absent.
+    """
+    root = suite_root()
+    if wanted == "local":
+        return _local(backend, root, "")
+    try:
+        return _docker(backend, root)
+    except ExecutorError as error:
+        if wanted == "docker":
+            raise
+        return _local(backend, root, f"local executor, jobs are not isolated: {error}")
+
+
+def _docker(backend: Backend, root: Path) -> Place:
+    executor = DockerExecutor(backend)
+    if not executor.image_suite:
+        raise ExecutorError(
+            f"image {executor.image} has no suite label; build it with: "
+            f"bench-runner images build {backend.name}"
+        )
+    stale = executor.image_suite != suite_fingerprint(root)
+    environment = Environment(
+        backend=backend.name,
+        vendor=backend.vendor,
+        executor="docker",
+        image=executor.image,
+        image_id=executor.image_id,
+        suite=executor.image_suite,
+        device=describe_device(backend.vendor),
+        versions=executor.image_versions,
+    )
+    note = (
+        f"image {executor.image} holds another version of the suite than this checkout; "
+        f"rebuild it with: bench-runner images build {backend.name}"
+        if stale
+        else ""
+    )
+    return Place(executor, environment, note)
+
+
+def _local(backend: Backend, root: Path, note: str) -> Place:
+    environment = Environment(
+        backend=backend.name,
+        vendor=backend.vendor,
+        executor="local",
+        suite=suite_fingerprint(root),
+        device=describe_device(backend.vendor),
+        versions=_installed_versions(),
+    )
+    return Place(LocalExecutor(backend, root), environment, note)
+
+
+def _installed_versions() -> dict[str, str]:
+    """From the packages' metadata: importing them costs seconds.
+
+    Raises:
+        ExecutorError: one that jobs need is not installed.
+    """
+    versions = {"python": platform.python_version()}
+    for name in VERSIONED:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError as error:
+            raise ExecutorError(f"{name} is not installed here; run ./setup.sh cpu") from error
+    return versions
