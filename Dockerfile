@@ -77,6 +77,7 @@ ARG VERSION
 ARG REVISION
 ARG TORCH
 ARG TRITON
+ARG RECIPE
 LABEL org.opencontainers.image.title="bench-runner" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
@@ -84,4 +85,5 @@ LABEL org.opencontainers.image.title="bench-runner" \
       io.bench-runner.backend="${BACKEND}" \
       io.bench-runner.torch="${TORCH}" \
       io.bench-runner.triton="${TRITON}" \
+      io.bench-runner.recipe="${RECIPE}" \
       io.bench-runner.suite="${SUITE}"

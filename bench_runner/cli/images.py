@@ -97,7 +97,8 @@ def build(backends: tuple[str, ...], if_changed: bool, **options: Any) -> None:
         raise UsageFault(problem)
     for entry in plans:
         existing = list_images([entry.backend]) if if_changed else []
-        if any(image.tag == entry.tag and image.suite == entry.suite for image in existing):
+        wanted = (entry.tag, entry.suite, entry.recipe)
+        if wanted in [(image.tag, image.suite, image.recipe) for image in existing]:
             click.echo(f"{entry.tag} already holds this suite", err=True)
         else:
             click.echo(f"building {entry.tag} from {entry.base}", err=True)

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shlex
 import subprocess
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ from bench_runner.errors import UsageFault
 from bench_runner.images.indexes import Indexes
 
 SUITE_LABEL = "io.bench-runner.suite"
+RECIPE_LABEL = "io.bench-runner.recipe"
 BACKEND_LABEL = "io.bench-runner.backend"
 
 
@@ -46,6 +49,8 @@ class BuildPlan:
     base: str
     root: Path
     suite: str
+    recipe: str
+    """Hash of the Dockerfile and of all that it installs; the suite's sources are not part of it."""
     build_args: dict[str, str]
     contexts: dict[str, str] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
@@ -74,6 +79,7 @@ class BuildPlan:
             "tag": self.tag,
             "base": self.base,
             "suite": self.suite,
+            "recipe": self.recipe,
             "build_args": self.build_args,
             "contexts": self.contexts,
             "secrets": self.secrets,
@@ -102,28 +108,34 @@ def plan_build(
                 f"{backend.name}: {url} is not visible inside a build; pass a folder with --wheels"
             )
     project, requirements = _read_project(root)
+    installed = {
+        "BASE": base,
+        "PYTHON": backend.python,
+        "APT_PACKAGES": " ".join(backend.image.apt),
+        "PACKAGES": "\n".join(backend.packages),
+        "PACKAGES_AFTER": " ".join(backend.packages_after),
+        "REQUIREMENTS": "\n".join(requirements),
+        "ENVIRONMENT": backend.shell_environment(),
+    }
+    recipe = _recipe(root, installed)
     return BuildPlan(
         backend=backend.name,
         tag=options.tag or backend.image.tag,
         base=base,
         root=root,
         suite=suite,
+        recipe=recipe,
         build_args={
-            "BASE": base,
+            **installed,
             "BACKEND": backend.name,
-            "PYTHON": backend.python,
-            "APT_PACKAGES": " ".join(backend.image.apt),
             "INDEX": indexes.index or "",
             "EXTRA_INDEXES": " ".join(indexes.extra),
-            "PACKAGES": "\n".join(backend.packages),
-            "PACKAGES_AFTER": " ".join(backend.packages_after),
-            "REQUIREMENTS": "\n".join(requirements),
-            "ENVIRONMENT": backend.shell_environment(),
             "TORCH": backend.pin("torch") or "",
             "TRITON": backend.pin("triton") or backend.pin("triton-ascend") or "",
             "VERSION": project,
             "REVISION": _revision(root),
             "SUITE": suite,
+            "RECIPE": recipe,
         },
         contexts=_existing({"wheels": options.wheels}, "--wheels", folder=True),
         secrets=_existing(
@@ -134,6 +146,15 @@ def plan_build(
         network=options.network,
         no_cache=options.no_cache,
     )
+
+
+def _recipe(root: Path, installed: dict[str, str]) -> str:
+    """SHA-256 that changes when the same sources would give another image."""
+    try:
+        dockerfile = (root / "Dockerfile").read_text(encoding="utf-8")
+    except OSError as error:
+        raise PlanError(f"{root / 'Dockerfile'}: cannot be read: {error.strerror}") from error
+    return hashlib.sha256(json.dumps([dockerfile, installed]).encode()).hexdigest()
 
 
 def _existing(paths: dict[str, Path | None], option: str, *, folder: bool) -> dict[str, str]:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bench_runner.errors import InfrastructureFault
-from bench_runner.images.build_plan import BACKEND_LABEL, SUITE_LABEL, BuildPlan
+from bench_runner.images.build_plan import BACKEND_LABEL, RECIPE_LABEL, SUITE_LABEL, BuildPlan
 
 
 class EngineError(InfrastructureFault, RuntimeError):
@@ -32,6 +32,7 @@ class BuiltImage:
     created: str
     """RFC 3339, as the engine reports it."""
     suite: str
+    recipe: str
 
     def as_json(self, suite: str | None) -> dict[str, Any]:
         """Its fields, and whether it holds the suite with fingerprint `suite`."""
@@ -99,6 +100,7 @@ def list_images(backends: list[str]) -> list[BuiltImage]:
             size=image.attrs["Size"],
             created=image.attrs["Created"],
             suite=image.labels.get(SUITE_LABEL, ""),
+            recipe=image.labels.get(RECIPE_LABEL, ""),
         )
         for image in images
         for tag in image.tags

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# The verbs of a developer; `make` lists them. Each sets up what it needs and is quick the second time.
+SHELL := /bin/bash
+PYTHON_IN_VENV := .venv/bin/python
+BACKEND ?= cpu
+# Two workers keep a small machine busy without starving the kernels that the tests time.
+TEST_WORKERS ?= 2
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test docker lint format clean
+
+help: ## List the verbs
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+setup: ## Make .venv for BACKEND (default cpu)
+	@./setup.sh $(BACKEND)
+
+demo: ## Set up and judge the example candidates on the CPU
+	@./setup.sh cpu
+	@bash examples/demo.sh
+
+test: lint ## Set up, lint and run every test (BENCH_REQUIRE_DOCKER=1: no engine is an error)
+	@$(PYTHON_IN_VENV) -m pytest tests -n $(TEST_WORKERS) $(PYTEST_ARGS)
+
+docker: ## Bring up a Docker engine and build the CPU image
+	@./setup.sh cpu
+	@bash scripts/docker.sh
+
+lint: ## Set up and check style and types
+	@./setup.sh cpu
+	@$(PYTHON_IN_VENV) -m ruff check .
+	@$(PYTHON_IN_VENV) -m ruff format --check .
+	@$(PYTHON_IN_VENV) -m mypy
+
+format: ## Set up and rewrite the sources in the project's style
+	@./setup.sh cpu
+	@$(PYTHON_IN_VENV) -m ruff check --fix .
+	@$(PYTHON_IN_VENV) -m ruff format .
+
+clean: ## Remove the environment and every cache; runs/ stays
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
