@@ -150,7 +150,7 @@ pip_install() {
     local what=$1
     shift
     say "installing $what"
-    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check ${BENCH_INDEX:+--index-url "$BENCH_INDEX"} "$@" >&2 ||
+    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "$@" ${BENCH_INDEX:+--index-url "$BENCH_INDEX"} >&2 ||
         refuse "pip could not install $what (above is why); docs/backends.md tells how to name other indexes or a wheel folder" 3
 }
 

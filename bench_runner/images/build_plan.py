@@ -50,7 +50,7 @@ class BuildPlan:
     root: Path
     suite: str
     recipe: str
-    """Hash of the Dockerfile and of all that it installs; the suite's sources are not part of it."""
+    """Hash of the Dockerfile and of all that it installs, the suite itself left out."""
     build_args: dict[str, str]
     contexts: dict[str, str] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
