@@ -22,7 +22,7 @@ vendor_name: str = runtime.device.vendor_name
 
 
 def _load_operators() -> tuple[tuple[str, Any], ...]:
-    """Makes every function of the catalogue an attribute of this module; answers the ATen bindings."""
+    """Makes the catalogue's functions attributes of this module; answers the ATen bindings."""
     bindings = []
     for operator in OPERATORS:
         module = import_module(operator.module)
@@ -41,7 +41,7 @@ use_gems = activation.use_gems
 
 
 def __getattr__(name: str) -> Any:
-    """Only reached for names that are not there; it lets type checkers accept the loaded operators."""
+    """For names that are not there; it lets type checkers accept the loaded operators."""
     raise AttributeError(f"module 'flag_gems' has no attribute {name!r}")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one table of operators. Every other list of operators in this repository is made from it.
 
-Only the standard library is imported, and the file also runs on its own, so that a program without torch
-can read the table: ``python flag_gems/catalog.py --json``.
+Only the standard library is imported, and the file also runs on its own, so that a program without
+torch can read the table: ``python flag_gems/catalog.py --json``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Operator:
     benchmark: str
     """Benchmark file, relative to the repository root."""
     aten: tuple[tuple[str, str], ...] = ()
-    """(ATen key without the namespace, name of the function in ``module`` that is registered for it)."""
+    """(ATen key without namespace, function of ``module`` that is registered for it)."""
     extra: tuple[str, ...] = ()
-    """Functions of ``module`` that are public under ``flag_gems`` without an ATen key of their own."""
+    """Functions of ``module`` that ``flag_gems`` exposes without an ATen key of their own."""
     cpp: str | None = None
     """Name in the C++ layer, ``torch.ops.flag_gems.<cpp>``; None where there is none."""
     capabilities: tuple[str, ...] = field(default=())
@@ -37,7 +37,7 @@ class Operator:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Names of all functions that ``flag_gems`` exposes for this operator, the public one first."""
+        """Names of all functions that ``flag_gems`` exposes for it, the public one first."""
         bound = (function for _, function in self.aten)
         return tuple(dict.fromkeys((self.name, *bound, *self.extra)))
 

@@ -139,8 +139,8 @@ def rms_norm_weight_gradient_kernel(
 
 
 _ROW_GROUPS = 64
-"""Row groups of the weight's gradient: with a tile of columns each they fill a large GPU, and so few that
-adding up their partial sums costs little."""
+"""Row groups of the weight's gradient: with a tile of columns each they fill a large GPU, and so
+few that adding up their partial sums costs little."""
 
 
 def _accumulate(dtype: torch.dtype) -> torch.dtype:
@@ -267,8 +267,8 @@ def rms_norm(
         eps: added to the mean of squares.
 
     Returns:
-        A contiguous tensor of the shape and dtype of ``x``, computed in float32 (float64 for float64).
-        Differentiable once with respect to ``x`` and ``weight``.
+        A contiguous tensor of the shape and dtype of ``x``, computed in float32 (float64 for
+        float64). Differentiable once with respect to ``x`` and ``weight``.
 
     Raises:
         ValueError: the shapes do not fit together.

@@ -132,7 +132,7 @@ def addmm_(
 
 
 def _separate(input: torch.Tensor, *factors: torch.Tensor) -> bool:
-    """Whether ``input`` can be written while the factors are read: no shared storage, no inner overlap."""
+    """Whether ``input`` can be written while the factors are read."""
     storage = input.untyped_storage().data_ptr()
     if any(factor.untyped_storage().data_ptr() == storage for factor in factors if factor.numel()):
         return False

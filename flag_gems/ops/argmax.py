@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The index of the largest element: the first one where several are equal, the first NaN where there is one."""
+"""The index of the largest element: the first of equal ones, and the first NaN above all."""
 
 from __future__ import annotations
 
@@ -145,7 +145,8 @@ def argmax(input: torch.Tensor, dim: int | None = None, keepdim: bool = False) -
         int64 indices. The first of equal elements wins, and the first NaN wins over everything.
 
     Raises:
-        IndexError, RuntimeError: whatever torch raises for a bad dim, dtype or nothing to choose from.
+        IndexError, RuntimeError: whatever torch raises for a bad dim, dtype or nothing to choose
+            from.
     """
     rank = input.dim()
     wrapped = None if dim is None else wrap_dim(dim, rank)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What add and mul ask of their operands before a kernel may run, and where the operands must lie."""
+"""What add and mul ask of their operands before a kernel may run."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def accepts_alpha(dtype: torch.dtype, alpha: Scalar) -> bool:
 
 
 def placed(input: torch.Tensor, other: Operand) -> tuple[torch.Tensor, Operand]:
-    """Both on one device: a CPU tensor without dimensions beside another device's tensor is its number."""
+    """Both on one device; a CPU tensor without dimensions becomes a number."""
     if isinstance(other, torch.Tensor) and other.device != input.device:
         if other.dim() == 0 and other.device.type == "cpu":
             return input, other.item()

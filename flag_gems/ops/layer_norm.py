@@ -36,8 +36,8 @@ def layer_norm_kernel(
     lane = tl.arange(0, BLOCK_N)
     valid = (row < rows)[:, None]
     base = row[:, None] * columns
-    # Two passes: subtracting the squared mean from the mean of squares would lose all digits of rows far
-    # from zero. A row that fits the tile is read again from cache.
+    # Two passes: subtracting the squared mean from the mean of squares would lose all digits of
+    # rows far from zero. A row that fits the tile is read again from cache.
     total = tl.zeros((BLOCK_M, BLOCK_N), COMPUTE)
     for start in range(0, columns, BLOCK_N):
         column = start + lane
@@ -123,12 +123,13 @@ def native_layer_norm(
     Args:
         input: [..., *normalized_shape], floating, any strides.
         normalized_shape: the trailing dimensions to normalise over.
-        weight, bias: shape ``normalized_shape``, dtype of ``input`` or float32; None leaves them out.
+        weight, bias: shape ``normalized_shape``, dtype of ``input`` or float32; None leaves them
+            out.
         eps: added to the variance.
 
     Returns:
-        The result (shape and dtype of ``input``, contiguous), mean and reciprocal standard deviation of
-        each row, with the normalised dimensions kept as 1.
+        The result (shape and dtype of ``input``, contiguous), mean and reciprocal standard
+        deviation of each row, with the normalised dimensions kept as 1.
 
     Raises:
         RuntimeError: whatever torch raises for arguments that do not fit together.
@@ -213,8 +214,8 @@ def layer_norm(
 ) -> torch.Tensor:
     """``(input - mean) / sqrt(variance + eps) * weight + bias`` over the trailing dimensions.
 
-    Arguments and errors are those of :func:`native_layer_norm`. Differentiable once; the backward is torch's
-    own kernel.
+    Arguments and errors are those of :func:`native_layer_norm`. Differentiable once; the backward
+    is torch's own kernel.
     """
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     needs = any(tensor is not None and tensor.requires_grad for tensor in (input, weight, bias))

@@ -42,7 +42,8 @@ def matmul_kernel(
     BLOCK_K: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # Programs walk down GROUP tile rows before the next tile column, so that tiles of b stay in cache.
+    # Programs walk down GROUP tile rows before the next tile column, so that tiles of b stay in
+    # cache.
     program = tl.program_id(0)
     tiles_m = tl.cdiv(M, BLOCK_M)
     tiles_n = tl.cdiv(N, BLOCK_N)
@@ -115,7 +116,7 @@ def _tile(m: int, n: int, k: int, dtype: torch.dtype) -> _Tile:
 
 
 def _precision(dtype: torch.dtype) -> str:
-    """How float32 factors enter the product: as torch is told to by allow_tf32 on CUDA, else exactly."""
+    """How float32 factors enter the product: by torch's allow_tf32 on CUDA, else exactly."""
     if dtype is torch.float32 and device.name == "cuda" and torch.backends.cuda.matmul.allow_tf32:
         return "tf32"
     return "ieee"
@@ -175,7 +176,7 @@ def launch(
 
 
 def limit(a: torch.Tensor, b: torch.Tensor) -> str | None:
-    """Why ``a @ b`` is not for this kernel, or None: torch then computes it or says what is wrong."""
+    """Why ``a @ b`` is not for this kernel, or None."""
     if a.dim() != 2 or b.dim() != 2 or a.shape[1] != b.shape[0]:
         return "shapes"
     if a.dtype != b.dtype or not dtypes.is_floating(a.dtype):

@@ -122,7 +122,7 @@ def _value(bits, COMPUTE: tl.constexpr, FLOATING: tl.constexpr):
 
 
 def _empty(shape: torch.Size, dtype: torch.dtype, tensors: list[torch.Tensor]) -> torch.Tensor:
-    """A result in the memory order of the first operand that has the whole shape, as torch orders it."""
+    """A result in the memory order of the first operand that has the whole shape."""
     for tensor in tensors:
         if tensor.shape == shape and is_dense(tensor):
             return torch.empty_like(tensor, dtype=dtype)
@@ -132,7 +132,8 @@ def _empty(shape: torch.Size, dtype: torch.dtype, tensors: list[torch.Tensor]) -
 def _geometry(tensors: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[int], int]:
     """Tensors of one shape with sizes n1..n3 and four strides each as the kernels take them.
 
-    The last is the result, dense in some order. Inputs are copied when more than four dimensions remain.
+    The last is the result, dense in some order. Inputs are copied when more than four dimensions
+    remain.
     """
     *inputs, out = tensors
     # The loop runs in the order in which the result lies in memory.
@@ -193,7 +194,7 @@ def in_place_limit(x: torch.Tensor) -> str | None:
 
 
 def unary(function: Any, x: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-    """``function`` of each element, into a dense ``out`` of the shape and dtype of ``x`` or a new tensor."""
+    """``function`` of each element, into a dense ``out`` like ``x`` or a new tensor."""
     if out is None:
         out = _empty(x.shape, x.dtype, [x])
     if not out.numel():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Softmax along any dimension, and its backward.
 
-Rows that fit a program are read once. Longer ones are read twice, with the running maximum and sum of the
-online normaliser (Milakov and Gimelshein, 2018).
+Rows that fit a program are read once. Longer ones are read twice, with the running maximum and sum
+of the online normaliser (Milakov and Gimelshein, 2018).
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def softmax_backward_kernel(
 
 
 def _rows(tensors: list[torch.Tensor], dim: int) -> tuple[list[torch.Tensor], Grid2, list[int]]:
-    """The tensors (copied when their strides need more than two dimensions), the rows and the row steps."""
+    """The tensors (copied where their strides are too irregular), the rows and the row steps."""
     for attempt in (tensors, [tensor.contiguous() for tensor in tensors]):
         sizes = [size for index, size in enumerate(attempt[0].shape) if index != dim]
         strides = [
@@ -195,7 +195,8 @@ def softmax(input: torch.Tensor, dim: int = -1, dtype: torch.dtype | None = None
     Args:
         input: any shape and strides; a floating dtype, or any real one when ``dtype`` is given.
         dim: the dimension that sums to 1.
-        dtype: dtype of the result (default: that of the input). Differentiable once with respect to input.
+        dtype: dtype of the result (default: that of the input). Differentiable once with respect to
+            input.
 
     Raises:
         IndexError, RuntimeError: whatever torch raises for a bad dim or dtype.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine under the operators: vendor and device, registration, and the way back to native kernels.
+"""The machine under the operators: vendor, device, registration, the way back to torch.
 
 Importing this package chooses the vendor and, on a CPU, how Triton runs; hence it comes before any
 import of Triton.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Switching torch over to the Gems operators: for the process (``enable``) or for a block (``use_gems``)."""
+"""Switches torch over to the Gems operators, for the process or for a block."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _keys_of(names: Names, argument: str) -> set[str]:
 
 
 def select(include: Names = None, exclude: Names = None) -> tuple[Entry, ...]:
-    """The part of ``flag_gems._FULL_CONFIG`` that is in ``include`` (None: all) and not in ``exclude``.
+    """The part of ``_FULL_CONFIG`` that is in ``include`` (None: all) and not in ``exclude``.
 
     Raises:
         ValueError: a name is unknown.
@@ -78,20 +78,21 @@ class _Calls:
 
 
 class use_gems:
-    """Runs torch's operators on Gems kernels inside a ``with`` block; blocks nest, the innermost wins.
+    """Runs torch's operators on Gems kernels in a ``with`` block; the innermost block wins.
 
     Args:
         include: only these operators; None means all.
         exclude: all but these.
-        record: write each dispatched call to ``path``, or to the logger ``flag_gems.calls`` without one.
+        record: write each dispatched call to ``path``, or to the logger ``flag_gems.calls`` without
+            one.
         once: record only the first call of each ATen key.
         path: file for ``record``, written anew.
 
     Raises:
         ValueError: an unknown name, or ``once``/``path`` without ``record``.
 
-    ``calls`` counts dispatched calls by ATen key: an operator that is not registered runs natively, and
-    zero is how one sees it.
+    ``calls`` counts dispatched calls by ATen key: an operator that is not registered runs natively,
+    and zero is how one sees it.
     """
 
     def __init__(
@@ -142,8 +143,9 @@ def enable(
 ) -> GeneralOpRegistrar:
     """Registers all operators for the process, less those named by ``unused`` or ``exclude``.
 
-    Without ``lib`` it replaces what an earlier enable() or only_enable() registered, so that a second
-    call picks up new overrides. With ``lib`` the registrations live as long as the caller's library.
+    Without ``lib`` it replaces what an earlier enable() or only_enable() registered, so that a
+    second call picks up new overrides. With ``lib`` the registrations live as long as the caller's
+    library.
 
     Raises:
         ValueError: an unknown name.

@@ -10,7 +10,7 @@ import torch
 
 
 class CpuDevice:
-    """What the library, its tests and its benchmarks call on ``torch_device_fn``, for one CPU device.
+    """What library, tests and benchmarks call on ``torch_device_fn``, for one CPU device.
 
     Work on the CPU is done when the call returns, hence ``synchronize`` has nothing to wait for.
     """

@@ -9,7 +9,7 @@ from flag_gems.runtime.vendor import Vendor
 
 
 class Device:
-    """``runtime.device``: what one vendor's device is called and can do. Probes run at first use."""
+    """``runtime.device``: what a vendor's device is called and can do, probed at first use."""
 
     def __init__(self, vendor: Vendor) -> None:
         self.vendor = vendor

@@ -29,7 +29,7 @@ def is_floating(dtype: torch.dtype) -> bool:
 
 
 def is_integral(dtype: torch.dtype) -> bool:
-    """uint8 or a signed integer; not bool, not the wider unsigned types, which torch hardly computes with."""
+    """uint8 or a signed integer; not bool, and not the wider unsigned types."""
     return dtype in _INTEGRAL
 
 
@@ -53,7 +53,7 @@ def compute(dtype: torch.dtype) -> tl.dtype:
 def float64_bits(value: float) -> int:
     """The bits of a double as a signed integer.
 
-    Triton passes a Python float to a kernel as float32. A kernel that computes in float64 takes the bits
-    and casts them back.
+    Triton passes a Python float to a kernel as float32. A kernel that computes in float64 takes the
+    bits and casts them back.
     """
     return struct.unpack("<q", struct.pack("<d", value))[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes and strides reduced to what a kernel has to loop over, so that kernels need few dimensions.
+"""Shapes and strides reduced to what a kernel has to loop over.
 
 Strides and sizes are counted in elements.
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way back to torch's own kernel, for what a Gems kernel can't do and for calls from inside one.
+"""The way back to torch's own kernel, for what a Gems kernel can't do.
 
-A registered operator replaces torch's kernel on this device. Calling the same ATen key while it runs must
-not come back to it: a candidate may well be written with ``torch.softmax``, and a Gems kernel hands what it
-can't compute (complex numbers, for one) to torch. Both are this module's work, and each hand-over is counted
-with its reason.
+A registered operator replaces torch's kernel on this device. Calling the same ATen key while it
+runs must not come back to it: a candidate may well be written with ``torch.softmax``, and a Gems
+kernel hands what it can't compute (complex numbers, for one) to torch. Both are this module's work,
+and each hand-over is counted with its reason.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class NativeKernelError(RuntimeError):
 
 
 def hold(key: str) -> None:
-    """Keeps torch's kernel of ``key``; called before the first of nested registrations replaces it."""
+    """Keeps torch's kernel of ``key``; called before a registration replaces it."""
     if not _live[key]:
         get_kernel = getattr(torch.library, "get_kernel", None)
         _kernels[key] = get_kernel and get_kernel(f"aten::{key}", device.dispatch_key)
@@ -53,9 +53,10 @@ def release(key: str) -> None:
 def guard(
     key: str, function: Callable[..., Any], observer: Callable[[str], None] | None = None
 ) -> Callable[..., Any]:
-    """``function`` as it can be registered for ``key``: below autograd, and never entered from itself.
+    """``function`` fit to be registered for ``key``: below autograd, never entered from itself.
 
-    ``observer`` is told the key before each call of ``function``, not before one that goes to torch's kernel.
+    ``observer`` is told the key before each call of ``function``, not before one that goes to
+    torch's kernel.
     """
     keyset = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, device.dispatch_key))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which elements a reduction adds up, as two groups of at most two dimensions each: kept and reduced."""
+"""Which elements a reduction joins: kept and reduced dimensions, at most two of each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Reduction:
     block_kept: int
     block_reduced: int
     splits: int
-    """Programs that share the reduced elements of one tile; above 1 a second pass joins their results."""
+    """Programs that share the reduced elements of a tile; a second pass joins them."""
 
     @property
     def chunk(self) -> int:
@@ -53,7 +53,7 @@ class Reduction:
 
 
 def plan(source: torch.Tensor, dims: tuple[int, ...]) -> Reduction:
-    """The reduction of a non-empty ``source`` over ``dims`` (each in range, none twice), in logical order.
+    """The reduction of a non-empty ``source`` over ``dims`` (in range, none twice).
 
     A source whose strides need more than two dimensions in a group is copied first.
     """

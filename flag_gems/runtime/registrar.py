@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Binds ATen keys to what ``flag_gems.<function>`` is at that moment, so that overrides are honoured.
+"""Binds ATen keys to what ``flag_gems.<function>`` is when it registers.
 
-The configuration holds the functions that were there at import. Registering those would ignore an override,
-and guessing an attribute from the key would confuse ``_softmax`` with ``_softmax.out``. The name of the
-originally bound function says which attribute is meant.
+The configuration holds the functions that were there at import. Registering those would ignore an
+override, and guessing an attribute from the key would confuse ``_softmax`` with ``_softmax.out``.
+The name of the originally bound function says which attribute is meant.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import torch
 from flag_gems.runtime import device, native, signatures
 
 Entry = tuple[Any, ...]
-"""(ATen key, function) or (ATen key, function, condition): condition() false leaves the key alone."""
+"""(ATen key, function[, condition]): where condition() is false the key is left alone."""
 
 Observer = Callable[[str], None]
 """Called with the ATen key before each dispatched call."""
@@ -29,9 +29,10 @@ Observer = Callable[[str], None]
 class GeneralOpRegistrar:
     """One set of registrations on this device's dispatch key.
 
-    ``config`` is a part of ``flag_gems._FULL_CONFIG``, by default all of it. Attributes of ``flag_gems`` are
-    resolved in :meth:`register`, not later: an override made afterwards is used after a new registration.
-    A ``lib`` that is passed in stays the caller's: :meth:`unregister` doesn't destroy it.
+    ``config`` is a part of ``flag_gems._FULL_CONFIG``, by default all of it. Attributes of
+    ``flag_gems`` are resolved in :meth:`register`, not later: an override made afterwards is used
+    after a new registration. A ``lib`` that is passed in stays the caller's: :meth:`unregister`
+    doesn't destroy it.
     """
 
     def __init__(
@@ -67,7 +68,8 @@ class GeneralOpRegistrar:
                     raise ValueError(f"flag_gems.{name}, needed for aten::{key}, is not callable")
                 return live
         raise ValueError(
-            f"aten::{key} is not in flag_gems._FULL_CONFIG: only operators listed there can be registered"
+            f"aten::{key} is not in flag_gems._FULL_CONFIG: only operators listed there can be "
+            "registered"
         )
 
     def register(self) -> GeneralOpRegistrar:

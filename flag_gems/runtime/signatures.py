@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """ATen keys whose arguments differ from those of the public function that is registered for them.
 
-A candidate is written against the public signature; the translation is made here, once, when the key is
-registered.
+A candidate is written against the public signature; the translation is made here, once, when the
+key is registered.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import torch
 def _softmax(function: Callable[..., Any]) -> Callable[..., Any]:
     """``_softmax(self, dim, half_to_float)`` for ``softmax(input, dim, dtype)``.
 
-    torch sets half_to_float when a half tensor is given with dtype float32 and passes the input as it is.
-    The third argument stays positional: a candidate with ATen's own signature understands it too, because
-    a dtype is true and None is false.
+    torch sets half_to_float when a half tensor is given with dtype float32 and passes the input as
+    it is. The third argument stays positional: a candidate with ATen's own signature understands it
+    too, because a dtype is true and None is false.
     """
 
     def softmax(self: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much one program of a kernel takes on: the device's answer, not the operator's.
 
-A GPU wants tiles that fit its registers. Triton's interpreter pays for each operation of each program and
-next to nothing for an element, so it wants few programs with large tiles.
+A GPU wants tiles that fit its registers. Triton's interpreter pays for each operation of each
+program and next to nothing for an element, so it wants few programs with large tiles.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def warps(elements: int) -> int:
 def row_tile(rows: int, columns: int, contiguous: bool) -> tuple[int, int]:
     """Tile (rows, columns) for work along rows: whole rows where they fit.
 
-    ``contiguous`` says that a row's elements are neighbours in memory. If not, the neighbours are taken to
-    be the same column of the next row, and the tile is kept wide in that direction.
+    ``contiguous`` says that a row's elements are neighbours in memory. If not, the neighbours are
+    taken to be the same column of the next row, and the tile is kept wide in that direction.
     """
     height = next_power_of_2(rows)
     width = next_power_of_2(columns)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of two ways Triton's kernels run on a CPU: a native back end, or Triton's own interpreter.
 
-Triton decides between compiling and interpreting when a function is decorated, its own library included.
-The choice has to be made before Triton is imported, and can't be repaired afterwards.
+Triton decides between compiling and interpreting when a function is decorated, its own library
+included. The choice has to be made before Triton is imported, and can't be repaired afterwards.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def prepare() -> bool:
     """Makes Triton ready for the CPU and answers whether kernels are interpreted.
 
     Raises:
-        ImportOrderError: Triton is already imported, in compiling mode, and no native back end exists.
+        ImportOrderError: Triton is already imported, in compiling mode, and no native back end
+            exists.
     """
     asked = os.environ.get("TRITON_INTERPRET", "").lower() not in _FALSE
     if not asked and has_native_backend():
@@ -49,5 +50,5 @@ def prepare() -> bool:
 
 
 def interpreting() -> bool:
-    """Whether kernels decorated from now on are interpreted (also a choice of the user on a GPU)."""
+    """Whether kernels decorated from now on are interpreted (a user may want it on a GPU)."""
     return os.environ.get("TRITON_INTERPRET", "").lower() not in _FALSE

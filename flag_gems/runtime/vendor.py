@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the library must know of a vendor's machine, and which vendor's machine this is.
 
-A vendor is a frozen record in ``vendors/<name>.py``. Everything else asks the record, so that no other
-file of the library names a vendor.
+A vendor is a frozen record in ``vendors/<name>.py``. Everything else asks the record, so that no
+other file of the library names a vendor.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Vendor:
     """One vendor's machine.
 
     ``probe`` answers whether a device of this vendor can be used by this process and never raises;
-    ``load`` imports what torch needs before the device exists. Both are called once, ``load`` first.
+    ``load`` imports what torch needs before the device exists. Both are called once, ``load``
+    first.
     """
 
     name: str
@@ -75,10 +76,11 @@ def _usable(vendor: Vendor) -> bool:
 
 
 def detect(vendors: Mapping[str, Vendor], wanted: str | None = None) -> Vendor:
-    """The vendor of this machine: ``wanted`` (by default GEMS_VENDOR) or the first whose probe says yes.
+    """The vendor ``wanted`` (by default GEMS_VENDOR), or the first whose probe says yes.
 
     Raises:
-        VendorError: ``wanted`` is not in ``vendors``, or its device is absent, or no probe says yes.
+        VendorError: ``wanted`` is not in ``vendors``, or its device is absent, or no probe says
+            yes.
     """
     if wanted is None:
         wanted = os.environ.get(ENVIRONMENT_VARIABLE) or None
@@ -94,7 +96,7 @@ def detect(vendors: Mapping[str, Vendor], wanted: str | None = None) -> Vendor:
         )
     if not _usable(vendors[wanted]):
         raise VendorError(
-            f"{ENVIRONMENT_VARIABLE}={wanted!r}: no {vendors[wanted].device} device of this vendor is "
-            f"usable here; unset it to detect the vendor, or choose one of: {names}"
+            f"{ENVIRONMENT_VARIABLE}={wanted!r}: no {vendors[wanted].device} device of this vendor "
+            f"is usable here; unset it to detect the vendor, or choose one of: {names}"
         )
     return vendors[wanted]

@@ -11,7 +11,7 @@ from flag_gems.runtime.vendor import Vendor
 
 
 def is_corex() -> bool:
-    """Whether torch.cuda of this process is Iluvatar's: its version says corex, or ixsmi is installed."""
+    """Whether torch.cuda is Iluvatar's: its version says corex, or ixsmi is installed."""
     return "corex" in torch.__version__ or shutil.which("ixsmi") is not None
 
 

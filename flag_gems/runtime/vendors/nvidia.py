@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA GPUs through torch.cuda; Iluvatar's build of torch answers there too and must be told apart."""
+"""NVIDIA GPUs through torch.cuda, told apart from Iluvatar's torch, which answers there too."""
 
 from __future__ import annotations
 
