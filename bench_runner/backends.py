@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from bench_runner.errors import UsageFault
-from bench_runner.yaml_lines import line_of, read_yaml
+from bench_runner.yaml_lines import DuplicateKeyError, line_of, read_yaml
 
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[^\s:]*$")]
 _REQUIREMENT = r"^[A-Za-z0-9][\w.-]*(==|<|<=|>=|~=)\S+$"
@@ -151,6 +151,9 @@ def load_backends(path: Path | None = None) -> dict[str, Backend]:
         raise BackendsError(f"{path}: cannot be read: {error.strerror}") from error
     try:
         raw, root = read_yaml(text)
+    except DuplicateKeyError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise BackendsError(f"{path}:{line}: {error.problem}") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise BackendsError(f"{path}:{line}: not YAML: {error.problem}") from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,12 +75,7 @@ def parse_modes(text: str) -> tuple[Mode, ...]:
     Raises:
         PlanError: an unknown mode, or none.
     """
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    return order_modes(names)
-
-
-def order_modes(names: Iterable[str]) -> tuple[Mode, ...]:
-    wanted = set(names)
+    wanted = {name.strip() for name in text.split(",") if name.strip()}
     known = [mode.value for mode in Mode]
     unknown = sorted(wanted - set(known))
     if unknown:
@@ -149,7 +143,7 @@ class _Matrix(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     backend: str | None = None
-    modes: list[str] | None = None
+    modes: list[Mode] | None = None
     level: Level | None = None
     timeout: PositiveFloat | None = None
     memory: str | None = None
@@ -195,7 +189,7 @@ def load_matrix(path: Path) -> Request:
     }
     return Request(
         tuple(entries),
-        order_modes(matrix.modes) if matrix.modes else None,
+        tuple(mode for mode in Mode if mode in matrix.modes) if matrix.modes else None,
         matrix.backend,
         {name: value for name, value in settings.items() if value is not None},
     )

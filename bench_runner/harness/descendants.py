@@ -66,8 +66,13 @@ def kill_descendants(root: int) -> int:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         killed |= alive
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
         time.sleep(0.01)
+        _reap()
     return len(killed)
+
+
+def _reap() -> None:
+    """Takes the exit statuses of dead children, so that no zombie keeps a process id."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass

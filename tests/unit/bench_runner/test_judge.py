@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The judge: exactly one way to PASSED, and every other way has its name and its reason."""
+
+from __future__ import annotations
+
+import copy
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.bench_runner.records import CASES, TESTS, conclude
+
+from bench_runner.contract.outcome import Ending
+from bench_runner.contract.status import Mode, Status
+from bench_runner.judge.benchmark import geometric_mean
+
+PREFLIGHT = {
+    "schema_version": "flaggems.preflight/v1",
+    "records": [
+        {
+            "operator": "softmax",
+            "nodeid": "b.py::t",
+            "case_id": case,
+            "override": True,
+            "count": 1,
+            "status": "passed",
+        }
+        for case in CASES
+    ],
+}
+CORRECTNESS = {
+    test: {"params": {}, "result": "passed", "opname": ["softmax"], "candidate_calls": 2}
+    for test in TESTS
+}
+BENCHMARK = {
+    "softmax": {
+        "result": "passed",
+        "reason": None,
+        "details": [
+            {
+                "op_name": "softmax",
+                "dtype": case.split("::")[3],
+                "mode": "kernel",
+                "level": "core",
+                "result": [
+                    {
+                        "case_id": case,
+                        "shape": [4, 4],
+                        "latency_base": 4.0,
+                        "latency": latency,
+                        "speedup": 1000.0,
+                        "candidate_source": "override",
+                    }
+                ],
+            }
+            for case, latency in zip(CASES, (1.0, 4.0), strict=True)
+        ],
+    }
+}
+PROFILE = {
+    "profiler": "torch.profiler",
+    "backend": "cpu",
+    "case_id": CASES[0],
+    "entered": 1,
+    "exited": 1,
+}
+REFERENCE = {
+    "schema_version": "flaggems.reference/v2",
+    "status": "PASSED",
+    "records": [{"case_id": case, "status": "PASSED"} for case in CASES],
+}
+TRACE = {"traceEvents": [{"name": "aten::softmax"}]}
+GOOD: dict[Mode, dict[str, Any]] = {
+    Mode.PREFLIGHT: {"report.json": PREFLIGHT},
+    Mode.CORRECTNESS: {"report.json": CORRECTNESS},
+    Mode.BENCHMARK: {"report.json": BENCHMARK},
+    Mode.PROFILE: {"profile.json": PROFILE, "trace.json": TRACE, "operators.txt": "table"},
+    Mode.REFERENCE: {"report.json": REFERENCE},
+}
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_complete_report_passes(tmp_path: Path, mode: Mode) -> None:
+    verdict = conclude(tmp_path, mode, GOOD[mode])
+    assert verdict.status is Status.PASSED
+    assert verdict.reason == ""
+    assert all(check.ok for check in verdict.checks)
+
+
+def test_the_speedup_is_computed_not_taken_from_the_report(tmp_path: Path) -> None:
+    verdict = conclude(tmp_path, Mode.BENCHMARK, GOOD[Mode.BENCHMARK])
+    assert verdict.speedup == pytest.approx(2.0)  # of 4x and 1x; the report claims 1000x
+
+
+def changed(document: Any, *path: Any, value: Any) -> Any:
+    """A copy with one value replaced, or removed where ``value`` is ``...``."""
+    copied = copy.deepcopy(document)
+    place = copied
+    for key in path[:-1]:
+        place = place[key]
+    if value is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return copied
+
+
+BAD_REPORTS = {
+    "preflight of another operator": (
+        Mode.PREFLIGHT,
+        changed(PREFLIGHT, "records", 0, "operator", value="add"),
+        "operator",
+    ),
+    "preflight without the override": (
+        Mode.PREFLIGHT,
+        changed(PREFLIGHT, "records", 1, "override", value=False),
+        "not called in 1 of 2",
+    ),
+    "preflight with two calls": (
+        Mode.PREFLIGHT,
+        changed(PREFLIGHT, "records", 0, "count", value=2),
+        "2 calls",
+    ),
+    "preflight without a case": (
+        Mode.PREFLIGHT,
+        changed(PREFLIGHT, "records", 0, value=...),
+        "1 missing",
+    ),
+    "preflight with an unknown case": (
+        Mode.PREFLIGHT,
+        changed(PREFLIGHT, "records", 0, "case_id", value="made up"),
+        "1 unknown",
+    ),
+    "preflight with a case twice": (
+        Mode.PREFLIGHT,
+        changed(PREFLIGHT, "records", value=PREFLIGHT["records"] * 2),
+        "2 doubled",
+    ),
+    "preflight that is empty": (
+        Mode.PREFLIGHT,
+        changed(PREFLIGHT, "records", value=[]),
+        "candidate injected",
+    ),
+    "preflight of another schema": (
+        Mode.PREFLIGHT,
+        changed(PREFLIGHT, "schema_version", value="flaggems.preflight/v9"),
+        "schema_version",
+    ),
+    "correctness with a test that did not call": (
+        Mode.CORRECTNESS,
+        changed(CORRECTNESS, TESTS[1], "candidate_calls", value=0),
+        "not called in 1 of 2 tests",
+    ),
+    "correctness without counts": (
+        Mode.CORRECTNESS,
+        changed(CORRECTNESS, TESTS[1], "candidate_calls", value=...),
+        "not called in 1 of 2 tests",
+    ),
+    "correctness with a failure": (
+        Mode.CORRECTNESS,
+        changed(CORRECTNESS, TESTS[0], "result", value="failed"),
+        "1 of 2 tests failed",
+    ),
+    "correctness with a result that nobody knows": (
+        Mode.CORRECTNESS,
+        changed(CORRECTNESS, TESTS[0], "result", value="splendid"),
+        "1 of 2 tests failed",
+    ),
+    "correctness that lost a test": (
+        Mode.CORRECTNESS,
+        changed(CORRECTNESS, TESTS[0], value=...),
+        "1 missing",
+    ),
+    "benchmark that timed the library": (
+        Mode.BENCHMARK,
+        changed(BENCHMARK, "softmax", "details", 0, "result", 0, "candidate_source", value="gems"),
+        "candidate timed",
+    ),
+    "benchmark with a text for a latency": (
+        Mode.BENCHMARK,
+        changed(BENCHMARK, "softmax", "details", 0, "result", 0, "latency", value="fast"),
+        "latency",
+    ),
+    "benchmark with no time at all": (
+        Mode.BENCHMARK,
+        changed(BENCHMARK, "softmax", "details", 0, "result", 0, "latency", value=0.0),
+        "have no latency",
+    ),
+    "benchmark of another operator": (
+        Mode.BENCHMARK,
+        {"add": BENCHMARK["softmax"]},
+        "operator",
+    ),
+    "benchmark that lost a case": (
+        Mode.BENCHMARK,
+        changed(BENCHMARK, "softmax", "details", 0, value=...),
+        "1 missing",
+    ),
+    "reference that could not run": (
+        Mode.REFERENCE,
+        changed(
+            REFERENCE,
+            "records",
+            0,
+            value={
+                "case_id": CASES[0],
+                "status": "FAILED",
+                "stage": "invoke",
+                "category": "DTYPE_UNSUPPORTED",
+                "message": "not implemented for 'Half'\nmore",
+            },
+        ),
+        "DTYPE_UNSUPPORTED at invoke: not implemented for 'Half'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_REPORTS)
+def test_a_report_with_one_fault_fails_for_that_fault(tmp_path: Path, name: str) -> None:
+    mode, report, why = BAD_REPORTS[name]
+    verdict = conclude(tmp_path, mode, {"report.json": report})
+    assert verdict.status is Status.FAILED
+    assert why in verdict.reason
+    assert "\n" not in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"profile.json": {**PROFILE, "entered": 2}}, "entered 2"),
+        ({"profile.json": {**PROFILE, "exited": 0}}, "left 0"),
+        ({"profile.json": {**PROFILE, "backend": "nvidia"}}, "backend"),
+        ({"profile.json": {**PROFILE, "case_id": "made up"}}, "case: made up"),
+        ({"trace.json": {"traceEvents": []}}, "no events"),
+        ({"trace.json": "[1, 2"}, "not JSON"),
+        ({"trace.json": "[" * 100_000}, "not JSON"),
+    ],
+)
+def test_a_profile_needs_scope_case_and_trace(
+    tmp_path: Path, change: dict[str, Any], why: str
+) -> None:
+    verdict = conclude(tmp_path, Mode.PROFILE, {**GOOD[Mode.PROFILE], **change})
+    assert verdict.status is Status.FAILED
+    assert why in verdict.reason
+
+
+def test_a_failed_case_is_named_before_the_exit_code_that_follows(tmp_path: Path) -> None:
+    report = changed(PREFLIGHT, "records", 0, "status", value="failed")
+    report["records"][0]["error"] = "RuntimeError: boom"
+    verdict = conclude(tmp_path, Mode.PREFLIGHT, {"report.json": report}, exit_code=1)
+    assert verdict.status is Status.FAILED
+    assert "RuntimeError: boom" in verdict.reason
+
+
+def test_a_perfect_report_with_a_bad_exit_code_fails(tmp_path: Path) -> None:
+    verdict = conclude(
+        tmp_path,
+        Mode.PREFLIGHT,
+        GOOD[Mode.PREFLIGHT],
+        exit_code=1,
+        log="...\nERROR: the override of softmax was never called\n",
+    )
+    assert verdict.status is Status.FAILED
+    assert verdict.reason == "session finished: the override of softmax was never called"
+
+
+def test_all_skipped_is_neither_passed_nor_failed(tmp_path: Path) -> None:
+    report = {test: {"result": "skipped", "reason": "no bf16 here"} for test in TESTS}
+    verdict = conclude(tmp_path, Mode.CORRECTNESS, {"report.json": report})
+    assert verdict.status is Status.ALL_SKIP
+    assert "no bf16 here" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        (Ending.TIMEOUT, Status.TIMEOUT),
+        (Ending.OOM, Status.OOM),
+        (Ending.OUTPUT_LIMIT, Status.FAILED),
+        (Ending.CANCELLED, Status.CANCELLED),
+        (Ending.INFRASTRUCTURE, Status.INFRA_ERROR),
+    ],
+)
+def test_a_perfect_report_of_a_killed_job_does_not_pass(
+    tmp_path: Path, ending: Ending, status: Status
+) -> None:
+    verdict = conclude(tmp_path, Mode.PREFLIGHT, GOOD[Mode.PREFLIGHT], ending, exit_code=137)
+    assert verdict.status is status
+    assert verdict.reason
+
+
+def test_exit_0_without_a_report_is_a_crash(tmp_path: Path) -> None:
+    verdict = conclude(tmp_path, Mode.PREFLIGHT, {}, finished=False)
+    assert verdict.status is Status.CRASHED
+    assert "left no report.json" in verdict.reason
+
+
+def test_a_signal_is_a_crash_with_its_name(tmp_path: Path) -> None:
+    verdict = conclude(tmp_path, Mode.PREFLIGHT, {}, exit_code=139)
+    assert verdict.status is Status.CRASHED
+    assert "SIGSEGV" in verdict.reason
+
+
+def test_a_usage_error_of_pytest_is_the_reason(tmp_path: Path) -> None:
+    log = "ERROR: override softmax: no function 'softmx' in c.py\n"
+    verdict = conclude(tmp_path, Mode.PREFLIGHT, {}, exit_code=4, log=log, finished=False)
+    assert verdict.status is Status.FAILED
+    assert "softmx" in verdict.reason
+
+
+@pytest.mark.parametrize("text", ["", "null", "[]", "nonsense", '{"records": NaN}', "[" * 100_000])
+@pytest.mark.parametrize("mode", [Mode.PREFLIGHT, Mode.CORRECTNESS, Mode.BENCHMARK])
+def test_no_text_in_place_of_a_report_can_break_the_judge(
+    tmp_path: Path, mode: Mode, text: str
+) -> None:
+    verdict = conclude(tmp_path, mode, {"report.json": text})
+    assert verdict.status is Status.FAILED
+    assert verdict.reason.startswith("report refused")
+
+
+def test_links_and_devices_are_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "report.json").symlink_to(secret)
+    out.rename(tmp_path / "prepared")
+    from bench_runner.store.artifacts import collect
+
+    collected = collect(tmp_path / "prepared", tmp_path / "kept")
+    assert collected.names == ()
+    assert "is a link" in collected.refused[0]
+
+
+def test_phases_add_up_to_the_wall_time(tmp_path: Path) -> None:
+    phases = conclude(tmp_path, Mode.PREFLIGHT, GOOD[Mode.PREFLIGHT]).phases
+    assert phases.start_s == pytest.approx(1, abs=0.01)
+    assert phases.import_s == pytest.approx(1, abs=0.01)
+    assert phases.pytest_s == pytest.approx(2, abs=0.01)
+    assert phases.queue_s == 0.5
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20))
+def test_the_geometric_mean_of_inverses_is_the_inverse(values: list[float]) -> None:
+    inverse = geometric_mean([1 / value for value in values])
+    assert geometric_mean(values) * inverse == pytest.approx(1.0, rel=1e-12)
+    assert min(values) <= geometric_mean(values) * (1 + 1e-12)
+    assert math.isfinite(inverse)
