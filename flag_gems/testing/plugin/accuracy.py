@@ -16,7 +16,7 @@ import pytest
 from . import ROOT, shared
 from .catalog import operator_marks
 from .options import options
-from .report import ReportFile, plain
+from .report import ReportFile, plain, record_format
 
 RECORDS = pytest.StashKey[dict[str, dict[str, Any]]]()
 CALLS = pytest.StashKey[int]()
@@ -39,23 +39,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     options.quick = config.option.quick
     options.reference = config.option.ref
     records = config.stash[RECORDS] = {}
     if not shared.is_worker(config):
         config.pluginmanager.register(_Recorder(records))
-        # With benchmarks in the same session, that plug-in decides about the one report file.
         if _records(config):
             _report_file(config).clear()
+    shared.load_overrides(config)
 
 
 def _records(config: pytest.Config) -> bool:
-    return config.option.record != "none" and not config.option.collectonly
+    return record_format(config) != "none" and not config.option.collectonly
+
+
+def _has_benchmarks(config: pytest.Config) -> bool:
+    """Whether the benchmarks' plug-in is there, too, and writes the report."""
+    return config.pluginmanager.has_plugin(f"{__package__}.benchmark")
 
 
 def _report_file(config: pytest.Config) -> ReportFile:
-    suffix = "json" if config.option.record == "json" else "log"
+    suffix = "json" if record_format(config) == "json" else "log"
     return ReportFile(config.option.output or f"{DEFAULT_OUTPUT}.{suffix}")
 
 
@@ -123,24 +129,11 @@ class _Recorder:
             "params": described["params"],
             "result": report.outcome,
             "opname": described["opname"],
-            "reason": None if report.passed else _reason(report),
+            "reason": None if report.passed else shared.reason(report),
         }
         if described["candidate_calls"] is not None:
             record["candidate_calls"] = described["candidate_calls"]
         self.records[report.nodeid] = record
-
-
-def _reason(report: pytest.TestReport) -> str:
-    crash = getattr(report.longrepr, "reprcrash", None)
-    if hasattr(report, "wasxfail"):
-        text = f"expected failure: {report.wasxfail}"
-    elif crash is not None:
-        text = crash.message
-    elif isinstance(report.longrepr, tuple):
-        text = report.longrepr[2].removeprefix("Skipped: ")
-    else:
-        text = str(report.longrepr)
-    return text if report.when == "call" or report.skipped else f"in {report.when}: {text}"
 
 
 @pytest.hookimpl(trylast=True)
@@ -149,7 +142,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if shared.is_worker(config) or not _records(config):
         return
     records = config.stash[RECORDS]
-    if config.option.record == "json":
+    if not records and _has_benchmarks(config):
+        return
+    if record_format(config) == "json":
         _report_file(config).write(records)
     else:
         _report_file(config).write_lines({"nodeid": key, **value} for key, value in records.items())

@@ -28,6 +28,13 @@ def plain(value: Any) -> Any:
     return str(value).removeprefix("torch.")
 
 
+def record_format(config: pytest.Config) -> str:
+    """The report's format, none, log or json; naming an --output alone asks for json."""
+    if config.option.record == "none" and config.option.output:
+        return "json"
+    return str(config.option.record)
+
+
 def encode(document: Any) -> str:
     """The document as JSON text; NaN and infinities never occur as numbers."""
     return json.dumps(plain(document), indent=2, allow_nan=False) + "\n"

@@ -78,6 +78,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         raise pytest.UsageError("--reference-only runs no candidate: drop --override")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     for name in operator_names():
         config.addinivalue_line("markers", f"{name}: tests the operator {name}")
@@ -87,7 +88,16 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     session = config.stash[SESSION] = Session()
     config.pluginmanager.register(_Watcher(session))
-    if config.option.override or config.option.override_config:
+
+
+def load_overrides(config: pytest.Config) -> None:
+    """Put the session's candidates in place, once; called when stale reports are out of the way.
+
+    Raises:
+        pytest.UsageError: a specification, a configuration or a candidate is at fault.
+    """
+    session = config.stash[SESSION]
+    if session.registry is None and (config.option.override or config.option.override_config):
         session.registry = _apply_overrides(config)
 
 
@@ -141,8 +151,23 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     # Not in the header: -q drops that, and the option asks for it by name.
     if session.config.option.list_overrides and not is_worker(session.config):
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-        for line in _descriptions(session.config) if reporter is not None else ():
-            reporter.write_line(line)
+        if reporter is not None:
+            for line in _descriptions(session.config):
+                reporter.write_line(line)
+
+
+def reason(report: pytest.TestReport) -> str:
+    """Why a phase failed or was skipped, without the traceback."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if hasattr(report, "wasxfail"):
+        text = f"expected failure: {report.wasxfail}"
+    elif crash is not None:
+        text = crash.message
+    elif isinstance(report.longrepr, tuple):
+        text = report.longrepr[2].removeprefix("Skipped: ")
+    else:
+        text = str(report.longrepr)
+    return text if report.when == "call" or report.skipped else f"in {report.when}: {text}"
 
 
 def is_worker(config: pytest.Config) -> bool:
