@@ -190,4 +190,7 @@ write_environment() {
 
 write_stamp() { printf '%s\n' "$BACKEND $(fingerprint)" >"$STAMP"; }
 
-main "$@"
+# Sourced, it only defines: the tests ask its functions one by one.
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+    main "$@"
+fi

@@ -98,15 +98,8 @@ def plan_build(
     if base is None:
         raise PlanError(f"{backend.name}: no public base image is known; name one with --base")
     for url in (indexes.index, *indexes.extra):
-        if url is not None and urlsplit(url).password is not None:
-            raise PlanError(
-                f"{backend.name}: an index with a password would stay in the image's history; "
-                "put it into a pip.conf and pass that with --pip-conf"
-            )
-        if url is not None and url.startswith("file:"):
-            raise PlanError(
-                f"{backend.name}: {url} is not visible inside a build; pass a folder with --wheels"
-            )
+        if url is not None and (problem := _unfit_index(url)):
+            raise PlanError(f"{backend.name}: {problem}")
     project, requirements = _read_project(root)
     installed = {
         "BASE": base,
@@ -146,6 +139,22 @@ def plan_build(
         network=options.network,
         no_cache=options.no_cache,
     )
+
+
+def _unfit_index(url: str) -> str | None:
+    """Why `url` cannot be a build's index, or None."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        return f"index {url}: {error}"
+    if parts.password is not None:
+        return (
+            "an index with a password would stay in the image's history; "
+            "put it into a pip.conf and pass that with --pip-conf"
+        )
+    if parts.scheme not in ("http", "https"):
+        return f"index {url} is not visible inside a build; pass a folder with --wheels"
+    return None
 
 
 def _recipe(root: Path, installed: dict[str, str]) -> str:

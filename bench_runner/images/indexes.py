@@ -43,8 +43,8 @@ def unreachable(url: str, timeout: float = PROBE_SECONDS) -> str | None:
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    request = urllib.request.Request(url, method="HEAD")
     try:
+        request = urllib.request.Request(url, method="HEAD")
         with urllib.request.urlopen(request, timeout=timeout, context=context):
             return None
     except urllib.error.HTTPError as error:
