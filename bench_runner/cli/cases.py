@@ -62,6 +62,6 @@ def cases(
     for benchmark in expectation.cases.benchmarks:
         for case in benchmark.cases:
             table.add_row(case.case_id, case.dtype, json.dumps(case.shape))
-    terminal.data().print(table)
+    terminal.print_table(table)
     many, tests = len(expectation.cases.case_ids), len(expectation.tests)
     terminal.talk().print(f"{many} benchmark cases, {tests} accuracy tests")

@@ -29,6 +29,6 @@ def doctor(output_format: str) -> None:
         for finding in findings:
             mark = "[green]ok[/green]" if finding.ok else "[yellow]--[/yellow]"
             table.add_row(mark, finding.what, finding.found, finding.advice)
-        terminal.data().print(table)
+        terminal.print_table(table)
     executors = [finding.ok for finding in findings if finding.what.endswith("executor")]
     sys.exit(ExitCode.OK if any(executors) else ExitCode.INFRASTRUCTURE)

@@ -68,4 +68,4 @@ def list_runs(runs_dir: Path, output_format: str) -> None:
             str(row["jobs"]),
             ended,
         )
-    terminal.data().print(table)
+    terminal.print_table(table)

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bench_runner.cli.terminal import style
+from bench_runner.cli.terminal import print_table, style
 from bench_runner.contract.job import Job
 from bench_runner.contract.status import exit_code
 from bench_runner.contract.verdict import Verdict
@@ -45,7 +44,7 @@ def job_document(job: Job, verdict: Verdict | None) -> dict[str, Any]:
     }
 
 
-def print_run(console: Console, run: RunFolder) -> None:
+def print_run(run: RunFolder) -> None:
     """The table of a run: a line for each job, candidates set apart."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("operator", "candidate", "mode", "status"):
@@ -61,7 +60,7 @@ def print_run(console: Console, run: RunFolder) -> None:
         shown = who if who != previous else ("", "")
         previous = who
         table.add_row(*shown, job.mode.value, *_cells(verdict))
-    console.print(table)
+    print_table(table)
 
 
 def _cells(verdict: Verdict | None) -> list[Text]:

@@ -130,7 +130,7 @@ def run(**options: Any) -> None:
     if options["output_format"] == "json":
         click.echo(json.dumps(run_document(folder), indent=2))
     else:
-        print_run(terminal.data(), folder)
+        print_run(folder)
     counts = ", ".join(f"{number} {status.value}" for status, number in summary(verdicts).items())
     missing = verdicts.count(None)
     talk.print(f"{counts or 'nothing judged'}" + (f", {missing} not run" if missing else ""))

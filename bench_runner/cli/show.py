@@ -41,7 +41,7 @@ def show(run_name: str, job_name: str | None, runs_dir: Path, output_format: str
     elif output_format == "json":
         click.echo(json.dumps(run_document(run), indent=2))
     else:
-        print_run(terminal.data(), run)
+        print_run(run)
         terminal.talk().print(
             f"one job in full: bench-runner show {run.record.id} JOB, for example "
             f"{run.record.jobs[0].id}",

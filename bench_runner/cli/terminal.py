@@ -7,6 +7,7 @@ import sys
 from typing import IO
 
 from rich.console import Console
+from rich.table import Table
 
 from bench_runner.contract.status import Status
 
@@ -35,6 +36,18 @@ def data() -> Console:
 
 def talk() -> Console:
     return _console(sys.stderr)
+
+
+def print_table(table: Table) -> None:
+    """Writes a table to stdout; in a pipe without the spaces that would fill its last column."""
+    console = data()
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as capture:
+        console.print(table)
+    for line in capture.get().splitlines():
+        print(line.rstrip())
 
 
 def style(status: Status) -> str:

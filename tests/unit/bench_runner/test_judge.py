@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.bench_runner.records import CASES, TESTS, conclude
 
 from bench_runner.contract.outcome import Ending
 from bench_runner.contract.status import Mode, Status
 from bench_runner.judge.benchmark import geometric_mean
+from tests.unit.bench_runner.records import CASES, TESTS, conclude
 
 PREFLIGHT = {
     "schema_version": "flaggems.preflight/v1",

@@ -7,13 +7,13 @@ import threading
 import time
 
 import pytest
-from tests.unit.bench_runner.records import make_job
 
 from bench_runner.contract.job import Job
 from bench_runner.contract.status import Mode, Status
 from bench_runner.contract.verdict import Check, Verdict
 from bench_runner.judge.verdict import now, without_a_process
 from bench_runner.scheduler import Scheduler
+from tests.unit.bench_runner.records import make_job
 
 MODES = (Mode.PREFLIGHT, Mode.CORRECTNESS, Mode.BENCHMARK, Mode.PROFILE)
 
