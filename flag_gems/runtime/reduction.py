@@ -27,14 +27,10 @@ class Reduction:
     reduced: Grid2
     block_kept: int
     block_reduced: int
+    chunk: int
+    """Reduced elements of one program, a multiple of ``block_reduced``."""
     splits: int
     """Programs that share the reduced elements of a tile; a second pass joins them."""
-
-    @property
-    def chunk(self) -> int:
-        """Reduced elements of one split, a multiple of ``block_reduced``."""
-        blocks = -(-self.reduced.size // self.block_reduced)
-        return -(-blocks // self.splits) * self.block_reduced
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -86,6 +82,9 @@ def _tiled(source: torch.Tensor, kept: Grid2, reduced: Grid2) -> Reduction:
         block_kept = min(kept_width, TILE if interpreted else 128)
         block_reduced = min(reduced_width, max(TILE // block_kept, 1))
     tiles = -(-kept.size // block_kept)
-    chunks = max(reduced.size // max(_LEAST_CHUNK // block_kept, block_reduced), 1)
-    splits = min(max(_PROGRAMS // tiles, 1), chunks)
-    return Reduction(source, kept, reduced, block_kept, block_reduced, splits)
+    blocks = -(-reduced.size // block_reduced)
+    worth = max(blocks * block_reduced // max(_LEAST_CHUNK // block_kept, block_reduced), 1)
+    chunk = -(-blocks // min(max(_PROGRAMS // tiles, 1), worth)) * block_reduced
+    # From the chunk back to the number of programs, so that none is left without an element.
+    splits = -(-reduced.size // chunk)
+    return Reduction(source, kept, reduced, block_kept, block_reduced, chunk, splits)
