@@ -14,8 +14,14 @@ from pathlib import Path
 
 from bench_runner.errors import InfrastructureFault
 
-#: What the fingerprint covers, relative to the suite's root; the image holds exactly these.
-SUITE_FOLDERS = ("benchmark", "bench_runner", "flag_gems")
+# What runs beside a candidate, and what judges it; relative to the suite's root.
+SUITE_FOLDERS = (
+    "benchmark",
+    "bench_runner/contract",
+    "bench_runner/harness",
+    "bench_runner/judge",
+    "flag_gems",
+)
 SUITE_FILES = ("pyproject.toml",)
 
 

@@ -30,10 +30,9 @@ from bench_runner.executors.interface import ExecutorError, Launch
 from bench_runner.executors.profilers import usable_profiler
 from bench_runner.executors.run_lock import is_held
 from bench_runner.executors.watch import watch
+from bench_runner.images.labels import SUITE_LABEL, VERSION_LABELS
 
 RUN_LABEL = "io.bench-runner.run"
-SUITE_LABEL = "io.bench-runner.suite"
-VERSION_LABELS = {"torch": "io.bench-runner.torch", "triton": "io.bench-runner.triton"}
 UNPRIVILEGED = 65532
 """The user of the images; used whatever user root's containers would get."""
 TMPFS_BYTES = 1 << 30

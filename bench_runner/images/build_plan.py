@@ -18,10 +18,6 @@ from bench_runner.backends import Backend
 from bench_runner.errors import UsageFault
 from bench_runner.images.indexes import Indexes
 
-SUITE_LABEL = "io.bench-runner.suite"
-RECIPE_LABEL = "io.bench-runner.recipe"
-BACKEND_LABEL = "io.bench-runner.backend"
-
 
 class PlanError(UsageFault, ValueError):
     """An option or the checkout cannot make an image; the message is one line."""

@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bench_runner.errors import InfrastructureFault
-from bench_runner.images.build_plan import BACKEND_LABEL, RECIPE_LABEL, SUITE_LABEL, BuildPlan
+from bench_runner.images.build_plan import BuildPlan
+from bench_runner.images.labels import BACKEND_LABEL, RECIPE_LABEL, SUITE_LABEL
 
 
 class EngineError(InfrastructureFault, RuntimeError):

@@ -16,7 +16,7 @@ import pytest
 from docker.errors import DockerException, ImageNotFound
 
 from bench_runner.backends import load_backends
-from bench_runner.images.build_plan import SUITE_LABEL
+from bench_runner.images.labels import SUITE_LABEL
 from bench_runner.suite import suite_fingerprint, suite_root
 
 

@@ -15,13 +15,15 @@ COVERED = (
     "pyproject.toml",
     "flag_gems/__init__.py",
     "flag_gems/ops/add.py",
-    "bench_runner/report/page.html.j2",
+    "bench_runner/harness/session.py",
+    "bench_runner/judge/verdict.py",
     "benchmark/test_add.py",
     "tests/test_add.py",
     "tests/conftest.py",
 )
 NOT_COVERED = (
     "README.md",
+    "bench_runner/report/page.html.j2",
     "tests/unit/test_x.py",
     "flag_gems/__pycache__/a.cpython-311.pyc",
     "flag_gems/stale.pyc",

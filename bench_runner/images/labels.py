@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labels that the Dockerfile gives an image, and by which it is found and trusted again."""
+
+from __future__ import annotations
+
+BACKEND_LABEL = "io.bench-runner.backend"
+RECIPE_LABEL = "io.bench-runner.recipe"
+SUITE_LABEL = "io.bench-runner.suite"
+VERSION_LABELS = {"torch": "io.bench-runner.torch", "triton": "io.bench-runner.triton"}
