@@ -11,21 +11,25 @@ source "$ROOT/scripts/messages.sh"
 main() {
     [ -x "$ROOT/.venv/bin/bench-runner" ] || refuse "no .venv yet: run ./setup.sh cpu, or make docker"
     bash "$ROOT/scripts/engine.sh"
-    bash "$ROOT/scripts/base_image.sh" "$(base_of cpu)"
-    build_cpu_image
+    local base
+    base=$(base_of cpu)
+    bash "$ROOT/scripts/base_image.sh" "$base"
+    build_cpu_image "$base"
 }
 
 base_of() {
     "$ROOT/.venv/bin/python" -c 'import sys; from bench_runner.backends import load_backends; print(load_backends()[sys.argv[1]].image.base)' "$1"
 }
 
-# Engines on machines without a working bridge still build on the host's network.
 build_cpu_image() {
+    local base=$1
     local -a options=(--host-pip --if-changed)
-    bridge_works || options+=(--network host)
+    # An engine without a working bridge can still build on the host's network.
+    if ! docker run --rm --network bridge "$base" true >/dev/null 2>&1; then
+        say "the engine's bridge network does not work: building on the host's network"
+        options+=(--network host)
+    fi
     "$ROOT/.venv/bin/bench-runner" images build cpu "${options[@]}" >/dev/null
 }
-
-bridge_works() { [ -n "$(docker network ls --quiet --filter name='^bridge$')" ]; }
 
 main "$@"
