@@ -241,36 +241,38 @@ class DockerHandle:
             host_config=host_config,
             labels={RUN_LABEL: str(launch.run_folder)},
         )
-        self._id = created["Id"]
+        self._id = container = created["Id"]
         streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
-        attached = self._api.attach_socket(self._id, params=streams)
+        attached = self._api.attach_socket(container, params=streams)
         with CappedLog(launch.log) as log:
             reader = threading.Thread(target=copy_output, args=(attached, log), daemon=True)
             reader.start()
-            self._api.start(self._id)
+            self._api.start(container)
             ending = watch(
-                finished=lambda seconds: self._gone(reader, seconds),
+                finished=lambda seconds: self._gone(container, reader, seconds),
                 cancelled=self._cancelled,
                 timeout_s=launch.settings.timeout_s,
                 written=(launch.outputs,),
                 output_bytes=launch.settings.output_bytes,
             )
             if ending is not Ending.EXITED:
-                self._api.kill(self._id)
-            code = int(self._api.wait(self._id, timeout=SETTLE_S)["StatusCode"])
+                # It may have ended by itself meanwhile; the engine calls killing it a conflict.
+                with contextlib.suppress(docker.errors.APIError):
+                    self._api.kill(container)
+            code = int(self._api.wait(container, timeout=SETTLE_S)["StatusCode"])
             reader.join(SETTLE_S)
         attached.close()
-        state = self._api.inspect_container(self._id)["State"]
+        state = self._api.inspect_container(container)["State"]
         if ending is Ending.EXITED and state["OOMKilled"]:
             ending = Ending.OOM
         return ending, code, state.get("Error", "")
 
-    def _gone(self, reader: threading.Thread, seconds: float) -> bool:
+    def _gone(self, container: str, reader: threading.Thread, seconds: float) -> bool:
         """The end of the output is the end of the container, unless the stream broke."""
         reader.join(seconds)
         if reader.is_alive():
             return False
-        running = bool(self._api.inspect_container(self._id)["State"]["Running"])
+        running = bool(self._api.inspect_container(container)["State"]["Running"])
         if running:
             time.sleep(seconds)
         return not running
@@ -284,5 +286,5 @@ class DockerHandle:
 def copy_output(attached: Any, log: CappedLog) -> None:
     """Reads the attached stream to its end. A broken stream ends it too: ``_gone`` then looks."""
     with contextlib.suppress(OSError, ValueError):
-        for _, data in frames_iter(attached, tty=False):
+        for _, data in frames_iter(attached, tty=False):  # type: ignore[no-untyped-call]
             log.write(data)

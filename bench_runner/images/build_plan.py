@@ -18,6 +18,8 @@ from bench_runner.backends import Backend
 from bench_runner.errors import UsageFault
 from bench_runner.images.indexes import Indexes
 
+RECIPE_FILES = ("Dockerfile", "bench_runner/images/entrypoint.sh")
+
 
 class PlanError(UsageFault, ValueError):
     """An option or the checkout cannot make an image; the message is one line."""
@@ -156,10 +158,10 @@ def _unfit_index(url: str) -> str | None:
 def _recipe(root: Path, installed: dict[str, str]) -> str:
     """SHA-256 that changes when the same sources would give another image."""
     try:
-        dockerfile = (root / "Dockerfile").read_text(encoding="utf-8")
+        texts = [(root / name).read_text(encoding="utf-8") for name in RECIPE_FILES]
     except OSError as error:
-        raise PlanError(f"{root / 'Dockerfile'}: cannot be read: {error.strerror}") from error
-    return hashlib.sha256(json.dumps([dockerfile, installed]).encode()).hexdigest()
+        raise PlanError(f"{error.filename}: cannot be read: {error.strerror}") from error
+    return hashlib.sha256(json.dumps([*texts, installed]).encode()).hexdigest()
 
 
 def _existing(paths: dict[str, Path | None], option: str, *, folder: bool) -> dict[str, str]:

@@ -47,7 +47,8 @@ class CandidateView:
             return bad[0].value
         if None in statuses:
             return "not run"
-        return next((s.value for s in statuses if s is not Status.PASSED and s), "PASSED")
+        other = [s for s in statuses if s and s is not Status.PASSED]
+        return (other[0] if other else Status.PASSED).value
 
     @property
     def reason(self) -> str:
