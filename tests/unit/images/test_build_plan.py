@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from bench_runner.backends import load_backends
-from bench_runner.images.build_plan import BuildOptions, BuildPlan, PlanError, plan_build
+from bench_runner.images.build_plan import (
+    RECIPE_FILES,
+    BuildOptions,
+    BuildPlan,
+    PlanError,
+    plan_build,
+)
 from bench_runner.images.indexes import Indexes
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -92,19 +98,35 @@ def test_an_absent_file_is_named(option, tmp_path):
         plan(options=BuildOptions(**{option: tmp_path / "absent"}))
 
 
-def test_the_recipe_changes_with_what_is_installed_and_not_with_the_suite(tmp_path):
-    for name in ("Dockerfile", "pyproject.toml"):
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The files that a plan reads, outside git."""
+    for name in (*RECIPE_FILES, "pyproject.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    first = plan(root=tmp_path).recipe
-    assert plan(root=tmp_path, indexes=Indexes("https://mirror", ())).recipe == first
-    assert plan(root=tmp_path, options=BuildOptions(base="other")).recipe != first
-    (tmp_path / "Dockerfile").write_text("FROM scratch\n")
-    assert plan(root=tmp_path).recipe != first
+    return tmp_path
 
 
-def test_the_revision_is_the_commit_or_unknown(tmp_path):
-    for name in ("Dockerfile", "pyproject.toml"):
-        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    assert plan(root=tmp_path).build_args["REVISION"] == "unknown"
+@pytest.mark.parametrize("name", RECIPE_FILES)
+def test_the_recipe_changes_with_the_file(checkout, name):
+    first = plan(root=checkout).recipe
+    (checkout / name).write_text("# another\n")
+    assert plan(root=checkout).recipe != first
+
+
+def test_a_checkout_without_a_dockerfile_is_named(checkout):
+    (checkout / "Dockerfile").unlink()
+    with pytest.raises(PlanError, match=r"Dockerfile: cannot be read: No such file"):
+        plan(root=checkout)
+
+
+def test_the_recipe_changes_with_what_is_installed_and_not_with_the_suite(checkout):
+    first = plan(root=checkout).recipe
+    assert plan(root=checkout, indexes=Indexes("https://mirror", ())).recipe == first
+    assert plan(root=checkout, options=BuildOptions(base="other")).recipe != first
+
+
+def test_the_revision_is_the_commit_or_unknown(checkout):
+    assert plan(root=checkout).build_args["REVISION"] == "unknown"
     if (ROOT / ".git").exists():
         assert re.fullmatch(r"[0-9a-f]{40}(-dirty)?", plan().build_args["REVISION"])
