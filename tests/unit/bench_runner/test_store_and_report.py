@@ -29,9 +29,7 @@ def make_run(root: Path, jobs: tuple[Job, ...], run_id: str = "20260101-000000-a
 
 def timed(job: Job) -> Verdict:
     timings = tuple(
-        CaseTiming(
-            case_id=case, dtype="float32", shape="[4, 4]", baseline_ms=2.0, candidate_ms=ms
-        )
+        CaseTiming(case_id=case, dtype="float32", shape="[4, 4]", baseline_ms=2.0, candidate_ms=ms)
         for case, ms in zip(CASES, (1.0, 4.0), strict=True)
     )
     return Verdict(
