@@ -34,6 +34,7 @@ def matmul_kernel(
     beta,
     HAS_BIAS: tl.constexpr,
     SCALED: tl.constexpr,
+    EVEN: tl.constexpr,
     WIDEN: tl.constexpr,
     PRECISION: tl.constexpr,
     ACCUMULATE: tl.constexpr,
@@ -56,14 +57,18 @@ def matmul_kernel(
 
     m = tile_m.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     n = tile_n.to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
-    k = tl.arange(0, BLOCK_K).to(tl.int64)
-    # Out-of-range rows and columns read row and column 0: their products are never stored.
-    a_tile = a + tl.where(m < M, m, 0)[:, None] * a_row + k[None, :] * a_column
-    b_tile = b + k[:, None] * b_row + tl.where(n < N, n, 0)[None, :] * b_column
+    k = tl.arange(0, BLOCK_K)
+    a_tile = a + m[:, None] * a_row + k[None, :].to(tl.int64) * a_column
+    b_tile = b + k[:, None].to(tl.int64) * b_row + n[None, :] * b_column
     total = tl.zeros((BLOCK_M, BLOCK_N), ACCUMULATE)
     for start in range(0, K, BLOCK_K):
-        left = tl.load(a_tile, mask=(start + k < K)[None, :], other=0.0)
-        right = tl.load(b_tile, mask=(start + k < K)[:, None], other=0.0)
+        if EVEN:
+            left = tl.load(a_tile)
+            right = tl.load(b_tile)
+        else:
+            inside = k < K - start
+            left = tl.load(a_tile, mask=(m < M)[:, None] & inside[None, :], other=0.0)
+            right = tl.load(b_tile, mask=inside[:, None] & (n < N)[None, :], other=0.0)
         if WIDEN:
             left = left.to(ACCUMULATE)
             right = right.to(ACCUMULATE)
@@ -107,12 +112,11 @@ def _tile(m: int, n: int, k: int, dtype: torch.dtype) -> _Tile:
     if dtype is torch.float32:
         return _Tile(64, 64, 32, 4, 3)
     short = min(max(next_power_of_2(m), 16), 128)
-    narrow = min(max(next_power_of_2(n), 16), 128)
+    narrow = min(max(next_power_of_2(n), 16), 256)
     # Too few full tiles leave most of the device idle; halving them costs less than that.
     while short * narrow > 64 * 64 and triton.cdiv(m, short) * triton.cdiv(n, narrow) < 128:
-        short, narrow = (short // 2, narrow) if short >= narrow else (short, narrow // 2)
-    large = short * narrow == 128 * 128
-    return _Tile(short, narrow, 64, 8 if large else 4, 3 if large else 4)
+        short, narrow = (short, narrow // 2) if narrow >= short else (short // 2, narrow)
+    return _Tile(short, narrow, 64, 8 if short * narrow >= 128 * 128 else 4, 3)
 
 
 def _precision(dtype: torch.dtype) -> str:
@@ -162,6 +166,7 @@ def launch(
             dtypes.float64_bits(beta) if double else float(beta),
             HAS_BIAS=bias is not None,
             SCALED=alpha != 1 or beta != 1,
+            EVEN=m % tile.m == 0 and n % tile.n == 0 and k % tile.k == 0,
             # The interpreter multiplies bfloat16 as if its bits were integers.
             WIDEN=interpreted,
             PRECISION=_precision(a.dtype),

@@ -138,8 +138,8 @@ def _geometry(tensors: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[int
     *inputs, out = tensors
     # The loop runs in the order in which the result lies in memory.
     order = sorted(range(out.dim()), key=lambda dim: -out.stride(dim))
-    for attempt in (inputs, [_like(tensor, out) for tensor in inputs]):
-        every = [*attempt, out]
+    for regular in (False, True):
+        every = [*([_like(tensor, out) for tensor in inputs] if regular else inputs), out]
         sizes, strides = coalesce(
             [out.shape[dim] for dim in order],
             [[tensor.stride(dim) for dim in order] for tensor in every],

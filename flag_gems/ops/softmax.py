@@ -128,7 +128,8 @@ def softmax_backward_kernel(
 
 def _rows(tensors: list[torch.Tensor], dim: int) -> tuple[list[torch.Tensor], Grid2, list[int]]:
     """The tensors (copied where their strides are too irregular), the rows and the row steps."""
-    for attempt in (tensors, [tensor.contiguous() for tensor in tensors]):
+    for regular in (False, True):
+        attempt = [tensor.contiguous() for tensor in tensors] if regular else tensors
         sizes = [size for index, size in enumerate(attempt[0].shape) if index != dim]
         strides = [
             [stride for index, stride in enumerate(tensor.stride()) if index != dim]

@@ -53,21 +53,19 @@ def plan(source: torch.Tensor, dims: tuple[int, ...]) -> Reduction:
 
     A source whose strides need more than two dimensions in a group is copied first.
     """
-    kept_dims = [dim for dim in range(source.dim()) if dim not in dims]
-    for attempt in (source, source.permute(*kept_dims, *dims).contiguous()):
-        if attempt is not source:
-            kept_dims, dims = (
-                list(range(len(kept_dims))),
-                tuple(range(len(kept_dims), source.dim())),
-            )
-        kept = _group(attempt, kept_dims)
-        reduced = _group(attempt, dims)
-        if kept is not None and reduced is not None:
-            return _tiled(attempt, kept, reduced)
-    raise AssertionError("a contiguous tensor has at most one dimension in either group")
+    kept_dims = tuple(dim for dim in range(source.dim()) if dim not in dims)
+    kept, reduced = _group(source, kept_dims), _group(source, dims)
+    if kept is None or reduced is None:
+        source = source.permute(*kept_dims, *dims).contiguous()
+        count = len(kept_dims)
+        kept = _group(source, tuple(range(count)))
+        reduced = _group(source, tuple(range(count, source.dim())))
+    assert kept is not None
+    assert reduced is not None
+    return _tiled(source, kept, reduced)
 
 
-def _group(tensor: torch.Tensor, dims: list[int] | tuple[int, ...]) -> Grid2 | None:
+def _group(tensor: torch.Tensor, dims: tuple[int, ...]) -> Grid2 | None:
     return grid2([tensor.shape[dim] for dim in dims], [[tensor.stride(dim) for dim in dims]])
 
 
