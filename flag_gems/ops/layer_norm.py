@@ -144,9 +144,8 @@ def native_layer_norm(
     source = input.contiguous()
     out = torch.empty_like(source)
     kept = (*leading, *(1 for _ in shape))
-    statistics = {"dtype": _statistics_dtype(input, weight, bias), "device": input.device}
-    mean: torch.Tensor = torch.empty(kept, **statistics)
-    inverse: torch.Tensor = torch.empty(kept, **statistics)
+    mean = torch.empty(kept, dtype=_statistics_dtype(input, weight, bias), device=input.device)
+    inverse = torch.empty_like(mean)
     if not rows:
         return out, mean, inverse
     if not columns:

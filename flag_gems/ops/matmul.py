@@ -106,7 +106,8 @@ class _Tile:
 
 def _tile(m: int, n: int, k: int, dtype: torch.dtype) -> _Tile:
     if interpreted:
-        return _Tile(*(min(max(next_power_of_2(size), 16), 256) for size in (m, n, k)), 4, 1)
+        short, narrow, deep = (min(max(next_power_of_2(size), 16), 256) for size in (m, n, k))
+        return _Tile(short, narrow, deep, 4, 1)
     if dtype is torch.float64:
         return _Tile(32, 32, 16, 4, 2)
     if dtype is torch.float32:

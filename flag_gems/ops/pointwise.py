@@ -137,7 +137,8 @@ def _geometry(tensors: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[int
     """
     *inputs, out = tensors
     # The loop runs in the order in which the result lies in memory.
-    order = sorted(range(out.dim()), key=lambda dim: -out.stride(dim))
+    steps = out.stride()
+    order = sorted(range(out.dim()), key=lambda dim: -steps[dim])
     for regular in (False, True):
         every = [*([_like(tensor, out) for tensor in inputs] if regular else inputs), out]
         sizes, strides = coalesce(
@@ -149,8 +150,8 @@ def _geometry(tensors: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[int
         if len(sizes) <= _MAX_DIMS:
             missing = _MAX_DIMS - len(sizes)
             padded = [1] * missing + list(sizes)
-            steps = [step for own in strides for step in (*([0] * missing), *own)]
-            return every, [*padded[1:], *steps], max(len(sizes), 1)
+            numbers = [step for own in strides for step in (*([0] * missing), *own)]
+            return every, [*padded[1:], *numbers], max(len(sizes), 1)
     raise AssertionError("operands in the memory order of a dense result join to one dimension")
 
 

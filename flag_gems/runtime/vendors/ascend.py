@@ -26,7 +26,7 @@ VENDOR = Vendor(
     order=30,
     probe=_probe,
     load=_load,
-    device_module=lambda: torch.npu,
+    device_module=lambda: vars(torch)["npu"],
     backend_module=lambda: getattr(torch.backends, "npu", None),
     support_fp64=lambda: False,
 )

@@ -26,7 +26,7 @@ VENDOR = Vendor(
     order=40,
     probe=_probe,
     load=_load,
-    device_module=lambda: torch.musa,
+    device_module=lambda: vars(torch)["musa"],
     backend_module=lambda: getattr(torch.backends, "musa", None),
     support_fp64=lambda: False,
 )
