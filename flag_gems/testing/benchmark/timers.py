@@ -99,13 +99,14 @@ class GraphTimer(EventTimer):
     def _replay(self, call: Call) -> Call:
         # The call is kept beside its graph, so that its id is not given to another one.
         if id(call) not in self._graphs:
-            stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-            stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(stream):
+            cuda: Any = torch.cuda
+            stream = cuda.Stream()
+            stream.wait_stream(cuda.current_stream())
+            with cuda.stream(stream):
                 call()
-            torch.cuda.current_stream().wait_stream(stream)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            cuda.current_stream().wait_stream(stream)
+            graph = cuda.CUDAGraph()
+            with cuda.graph(graph):
                 call()
             self._graphs[id(call)] = (call, graph)
         replay: Call = self._graphs[id(call)][1].replay

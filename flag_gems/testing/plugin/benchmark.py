@@ -18,8 +18,9 @@ import pytest
 from . import ROOT, shared
 from .benchmark_report import FILE_NAMES, build, problems
 from .catalog import operator_marks
+from .parallel import run_parallel
 from .report import ReportFile, encode, record_format
-from .session import ACTIVITIES, METRICS, BenchmarkSession, Settings, begin
+from .session import ACTIVITIES, DTYPES, METRICS, BenchmarkSession, Settings, begin
 from .skip_native import native_skip_reason
 
 STATE = pytest.StashKey[BenchmarkSession]()
@@ -82,9 +83,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Refuse what cannot be combined, before anything is loaded."""
-    option = config.option
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Refuse what cannot be combined, before anything is loaded; split the session up if asked."""
+    _refuse_combinations(config.option)
+    if config.option.parallel and not config.option.help:
+        return run_parallel(config)
+    return None
+
+
+def _refuse_combinations(option: Any) -> None:
     asked = [flag for flag in ACTIVITIES.values() if getattr(option, _dest(flag))]
     if option.parallel:
         asked.append("--parallel")
@@ -110,6 +117,9 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         raise pytest.UsageError("--warmup is at least 0 ms, --iter more than 0 ms")
     if option.parallel < 0:
         raise pytest.UsageError("--parallel is at least 0")
+    for dtype in option.dtypes or ():
+        if dtype not in DTYPES:
+            raise pytest.UsageError(f"--dtypes {dtype}: expected one of {', '.join(DTYPES)}")
 
 
 def _dest(flag: str) -> str:

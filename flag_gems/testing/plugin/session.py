@@ -22,6 +22,21 @@ ACTIVITIES: dict[str, str] = {
 }
 """What a session can do instead of timing, and the option that asks for it; one at a time."""
 
+DTYPES = (
+    "float16",
+    "float32",
+    "float64",
+    "bfloat16",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "bool",
+    "complex64",
+)
+"""Names that --dtypes takes."""
+
 METRICS = ("latency_base", "latency", "speedup")
 
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,35 +61,79 @@ class Checkout:
         path.write_text(text)
         return path
 
-    def pytest(self, *arguments: str | Path, output: bool = False, **kwargs: Any) -> Outcome:
+    @property
+    def report(self) -> Path:
+        """Where the reports of sessions go."""
+        return self.outside / "report.json"
+
+    def environment(self) -> dict[str, str]:
+        """Without what the surrounding session set, and without bytecode in the copy."""
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+        return {**kept, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def start_server(self) -> None:
+        self.server = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("session_server.py"))],
+            cwd=self.root,
+            env=self.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def stop_server(self) -> None:
+        assert self.server.stdin is not None
+        self.server.stdin.close()
+        assert self.server.wait(timeout=60) == 0
+
+    def pytest(self, *arguments: str | Path, output: bool = False) -> Outcome:
         """Run a session; with `output`, it is given --output and its report is read back."""
-        return self.python("-m", "pytest", "-p", "no:cacheprovider", *arguments, output=output)
+        arguments = self._with_output(("-p", "no:cacheprovider", *arguments), output)
+        streams = [self.outside / name for name in ("stdout", "stderr")]
+        request = {
+            "arguments": [str(argument) for argument in arguments],
+            "stdout": str(streams[0]),
+            "stderr": str(streams[1]),
+        }
+        assert self.server.stdin is not None
+        assert self.server.stdout is not None
+        self.server.stdin.write(json.dumps(request) + "\n")
+        self.server.stdin.flush()
+        code = int(self.server.stdout.readline())
+        return Outcome(code, streams[0].read_text(), streams[1].read_text(), self._read())
 
     def python(self, *arguments: str | Path, output: bool = False) -> Outcome:
-        target = self.outside / "report.json"
-        target.unlink(missing_ok=True)
-        if output:
-            target.write_text('{"stale": true}')
-            arguments = (*arguments, "--output", target)
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        """The same in an interpreter of its own."""
+        arguments = self._with_output(arguments, output)
         done = subprocess.run(
             [sys.executable, *map(str, arguments)],
             cwd=self.root,
-            env=environment,
+            env=self.environment(),
             capture_output=True,
             text=True,
             check=False,
             timeout=300,
         )
-        report = json.loads(target.read_text()) if target.exists() else None
-        return Outcome(done.returncode, done.stdout, done.stderr, report)
+        return Outcome(done.returncode, done.stdout, done.stderr, self._read())
+
+    def _with_output(self, arguments: tuple[str | Path, ...], output: bool) -> Any:
+        self.report.unlink(missing_ok=True)
+        if not output:
+            return arguments
+        self.report.write_text('{"stale": true}')
+        return (*arguments, "--output", self.report)
+
+    def _read(self) -> Any:
+        return json.loads(self.report.read_text()) if self.report.exists() else None
 
 
 @pytest.fixture(scope="session")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     folder = tmp_path_factory.mktemp("checkout")
-    return Checkout(folder, tmp_path_factory.mktemp("outside"))
+    made = Checkout(folder, tmp_path_factory.mktemp("outside"))
+    made.start_server()
+    yield made
+    made.stop_server()
 
 
 @pytest.fixture(scope="session")
@@ -99,7 +143,8 @@ def good(checkout: Checkout) -> Path:
         "good: one=1.py",
         "import torch\n"
         "def softmax(x, dim=-1, dtype=None):\n    return torch.softmax(x, dim, dtype)\n"
-        "def run(x, a, b, *, beta=1, alpha=1):\n    return x.addmm_(a, b, beta=beta, alpha=alpha)\n",
+        "def run(x, a, b, *, beta=1, alpha=1):\n"
+        "    return x.addmm_(a, b, beta=beta, alpha=alpha)\n",
     )
 
 
@@ -114,6 +159,3 @@ def _leaves_the_checkout_alone(checkout: Checkout, request: pytest.FixtureReques
     yield
     written = {path for path in files() - before if not path.name.startswith("test_probe")}
     assert written == set()
-
-
-Run = Callable[..., Outcome]

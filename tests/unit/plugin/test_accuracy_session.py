@@ -189,7 +189,7 @@ def test_a_session_without_operators_imports_no_torch(checkout):
         "tests/test_probe.py",
         "import sys\ndef test_light():\n    assert not {'torch', 'flag_gems'} & set(sys.modules)\n",
     )
-    done = checkout.pytest("-q", "tests/test_probe.py")
+    done = checkout.python("-m", "pytest", "-p", "no:cacheprovider", "-q", "tests/test_probe.py")
     assert done.code == 0, done.text
 
 
