@@ -76,7 +76,7 @@ def _reduce(source: torch.Tensor, dims: tuple[int, ...], out: torch.Tensor) -> N
         (work.splits, work.kept.size), dtype=accumulate_dtype, device=source.device
     )
     _launch(work, partial, accumulate)
-    _launch(plan(partial, (0,)), out, accumulate)
+    _reduce(partial, (0,), out)
 
 
 def _limit(input: torch.Tensor, dtype: torch.dtype) -> str | None:

@@ -81,7 +81,9 @@ def _tiled(source: torch.Tensor, kept: Grid2, reduced: Grid2) -> Reduction:
         block_reduced = min(reduced_width, max(TILE // block_kept, 1))
     tiles = -(-kept.size // block_kept)
     blocks = -(-reduced.size // block_reduced)
-    worth = max(blocks * block_reduced // max(_LEAST_CHUNK // block_kept, block_reduced), 1)
+    # At least two elements each, so that the second pass is always the smaller one.
+    least = max(_LEAST_CHUNK // block_kept, block_reduced, 2)
+    worth = max(reduced.size // least, 1)
     chunk = -(-blocks // min(max(_PROGRAMS // tiles, 1), worth)) * block_reduced
     # From the chunk back to the number of programs, so that none is left without an element.
     splits = -(-reduced.size // chunk)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that are differentiable when they are called directly."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import flag_gems
+
+if not flag_gems.runtime.device.support_fp64:
+    pytest.skip("gradients are checked in float64", allow_module_level=True)
+
+
+def _input(*shape: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(7)
+    made = torch.randn(shape, generator=generator, dtype=torch.float64)
+    return made.to(flag_gems.device).requires_grad_()
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_softmax(dim):
+    x = _input(3, 4, 5).permute(1, 0, 2)
+    assert torch.autograd.gradcheck(lambda x: flag_gems.softmax(x, dim), (x,), fast_mode=True)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_rms_norm(weighted):
+    arguments = (_input(5, 3, 4), _input(3, 4)) if weighted else (_input(5, 3, 4),)
+    assert torch.autograd.gradcheck(
+        lambda x, weight=None: flag_gems.rms_norm(x, (3, 4), weight), arguments, fast_mode=True
+    )
+
+
+def test_rms_norm_gradient_of_the_weight_alone():
+    x, weight = _input(5, 4).detach(), _input(4)
+    flag_gems.rms_norm(x, 4, weight).sum().backward()
+    expected = torch.nn.functional.rms_norm(x, (4,), None, 1e-5).sum(0)
+    torch.testing.assert_close(weight.grad, expected)
+
+
+def test_rms_norm_of_no_rows_has_a_gradient():
+    x, weight = _input(0, 4), _input(4)
+    flag_gems.rms_norm(x, 4, weight).sum().backward()
+    assert x.grad.shape == (0, 4)
+    assert weight.grad.tolist() == [0.0] * 4
+
+
+def test_layer_norm():
+    arguments = (_input(5, 3), _input(3), _input(3))
+    assert torch.autograd.gradcheck(
+        lambda x, weight, bias: flag_gems.layer_norm(x, 3, weight, bias), arguments, fast_mode=True
+    )
