@@ -14,6 +14,7 @@ from bench_runner.contract.status import exit_code
 from bench_runner.contract.verdict import Verdict
 from bench_runner.scheduler import summary
 from bench_runner.store.runs import RunFolder
+from bench_runner.units import ratio
 
 
 def run_document(run: RunFolder) -> dict[str, Any]:
@@ -74,11 +75,11 @@ def _cells(verdict: Verdict | None) -> list[Text]:
     phases = verdict.phases
     ran = verdict.attempts > 0
     seconds = [phases.start_s, phases.import_s, phases.pytest_s, phases.collect_s]
-    why = verdict.reason or "; ".join(verdict.warnings)
+    why = verdict.reason or next(iter(verdict.warnings), "")
     return [
         Text(verdict.status.value, style=style(verdict.status)),
         Text(cases),
-        Text(f"{verdict.speedup:.2f}x" if verdict.speedup else ""),
+        Text(ratio(verdict.speedup) if verdict.speedup else ""),
         *(Text(f"{value:.2f}" if ran else "") for value in seconds),
         Text(why),
     ]

@@ -17,6 +17,7 @@ from bench_runner.contract.job import Job
 from bench_runner.contract.verdict import Verdict
 from bench_runner.errors import UsageFault
 from bench_runner.store.runs import RunFolder, RunStore
+from bench_runner.units import milliseconds, ratio
 
 LOG_LINES = 40
 
@@ -92,8 +93,9 @@ def _print_job(console: Console, run: RunFolder, job: Job, verdict: Verdict | No
         line("check" if check.ok else "NOT OK", f"{check.name}: {check.detail}".rstrip(": "))
     for timing in verdict.timings:
         line(
-            f"{timing.speedup:.2f}x",
-            f"{timing.candidate_ms:.4g} ms against {timing.baseline_ms:.4g} ms  {timing.case_id}",
+            ratio(timing.speedup),
+            f"{milliseconds(timing.candidate_ms)} against {milliseconds(timing.baseline_ms)}"
+            f"  {timing.case_id}",
         )
     _print_log(console, run.job_folder(job) / "job.log")
 

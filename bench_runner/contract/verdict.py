@@ -84,7 +84,7 @@ class Verdict(Record):
     counts: Counts | None = None
     timings: tuple[CaseTiming, ...] = ()
     speedup: PositiveFloat | None = None
-    """Geometric mean over all expected cases; absent when one is missing."""
+    """Geometric mean over all expected cases; absent when one is missing or too noisy."""
     warnings: tuple[str, ...] = ()
     phases: Phases = Phases()
     attempts: NonNegativeInt = 1

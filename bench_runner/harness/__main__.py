@@ -41,6 +41,7 @@ def main(argv: list[str]) -> int:
     if os.environ.pop("BENCH_LIFELINE", None):
         threading.Thread(target=hold_lifeline, daemon=True).start()
 
+    write_claim(out, "supervisor.json", {"first_line": FIRST_LINE})
     session = subprocess.Popen(
         [sys.executable, "-m", "bench_runner.harness.session", job_path, out],
         stdin=subprocess.DEVNULL,

@@ -19,16 +19,22 @@ Spec = dict[str, Any]
 
 
 class Clock:
-    """A pytest plug-in that notes when the phases of the session began."""
+    """A pytest plug-in that notes when the phases of the session began.
 
-    def __init__(self) -> None:
-        self.readings: dict[str, Any] = {"session_start": time.time()}
+    Each reading is on disk at once: a job that is killed still tells how far it got.
+    """
 
-    def note(self, name: str) -> None:
-        self.readings[name] = time.time()
+    def __init__(self, out: str) -> None:
+        self._out = out
+        self._readings: dict[str, Any] = {}
+        self.note("session_start", time.time())
+
+    def note(self, name: str, value: float) -> None:
+        self._readings[name] = value
+        write_claim(self._out, "timeline.json", self._readings)
 
     def pytest_collection_finish(self) -> None:
-        self.note("collected")
+        self.note("collected", time.time())
 
 
 def arguments(spec: Spec, out: str) -> list[str]:
@@ -68,20 +74,20 @@ def arguments(spec: Spec, out: str) -> list[str]:
 
 
 def run(spec: Spec, out: str) -> int:
-    clock = Clock()
+    clock = Clock(out)
     # flag_gems goes first: on the CPU it has to choose how Triton runs before Triton is imported.
     import flag_gems  # noqa: F401, I001
     import pytest
 
-    clock.note("imported")
+    clock.note("imported", time.time())
     plugins: list[Any] = [clock]
     if spec["mode"] == "profile":
         from bench_runner.harness.profile import ProfilePlugin
 
         plugins.append(ProfilePlugin(out))
-    clock.note("pytest_start")
+    clock.note("pytest_start", time.time())
     code = int(pytest.main(arguments(spec, out), plugins=plugins))
-    clock.note("pytest_end")
+    clock.note("pytest_end", time.time())
     if spec["mode"] == "cases" and code == 0:
         # Its own process: tests/ and benchmark/ each bring a conftest.
         code = subprocess.run(
@@ -89,8 +95,7 @@ def run(spec: Spec, out: str) -> int:
             + [spec["test"], out],
             check=False,
         ).returncode
-    clock.readings["exit_code"] = code
-    write_claim(out, "timeline.json", clock.readings)
+    clock.note("exit_code", code)
     return code
 
 

@@ -14,6 +14,10 @@ from bench_runner.judge.evidence import Evidence, Finding, completeness, first_l
 NOISY_SPREAD = 0.1
 """Interquartile range over median from which a latency is called noisy. A quarter of the samples
 then differs from the middle by more than 5%, which is more than most kernels differ by."""
+UNRELIABLE_SPREAD = 0.5
+"""From here on the samples come from different regimes (another process took the cores, a clock
+changed): their median says which regime was met more often, not how fast the kernel is."""
+MOST_CLAIMED_WARNINGS = 5
 
 
 def examine(evidence: Evidence) -> Finding:
@@ -57,17 +61,38 @@ def examine(evidence: Evidence) -> Finding:
         ),
         completeness([m.case_id for _, m in measured], expected, "cases"),
     )
-    noisy = [
-        t for t in timings if max(t.baseline_spread or 0, t.candidate_spread or 0) > NOISY_SPREAD
-    ]
-    claimed = sorted({w[:200] for _, m in measured for w in m.warnings})
-    warnings = [f"noisy: {len(noisy)} of {len(timings)} cases spread over 10%"] if noisy else []
+    claimed = sorted({warning[:200] for _, m in measured for warning in m.warnings})
     return Finding(
         checks,
         Counts(expected=len(expected), passed=len(timings), failed=len(broken)),
         tuple(timings),
-        tuple(warnings + claimed[:20]),
+        (*noise(timings), *claimed[:MOST_CLAIMED_WARNINGS]),
     )
+
+
+def noise(timings: list[CaseTiming]) -> list[str]:
+    """What to say of the samples' spread; empty where they are quiet."""
+    spreads = [spread(timing) for timing in timings]
+    for limit, consequence in (
+        (UNRELIABLE_SPREAD, "so no speed-up is stated; is the machine busy with something else?"),
+        (NOISY_SPREAD, "so small differences mean nothing"),
+    ):
+        over = sum(value > limit for value in spreads)
+        if over:
+            return [f"noisy: {over} of {len(spreads)} cases spread over {limit:.0%}, {consequence}"]
+    return []
+
+
+def overall_speedup(timings: tuple[CaseTiming, ...]) -> float | None:
+    """Geometric mean of the speed-ups; None where a case is too noisy to say anything."""
+    if any(spread(timing) > UNRELIABLE_SPREAD for timing in timings):
+        return None
+    return geometric_mean([timing.speedup for timing in timings])
+
+
+def spread(timing: CaseTiming) -> float:
+    """The larger relative spread of the two sides; 0 where the report states none."""
+    return max(timing.baseline_spread or 0.0, timing.candidate_spread or 0.0)
 
 
 def geometric_mean(values: list[float]) -> float:

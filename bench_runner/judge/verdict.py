@@ -48,11 +48,7 @@ def judge(evidence: Evidence, queue_s: float, attempts: int) -> Verdict:
         checks=finding.checks,
         counts=finding.counts,
         timings=finding.timings,
-        speedup=(
-            benchmark.geometric_mean([timing.speedup for timing in finding.timings])
-            if benchmark_passed
-            else None
-        ),
+        speedup=(benchmark.overall_speedup(finding.timings) if benchmark_passed else None),
         warnings=tuple(warnings),
         phases=phases(outcome, timeline, queue_s),
         attempts=attempts,
@@ -151,14 +147,16 @@ def _last_error(log_tail: str) -> str:
 def phases(outcome: Outcome, timeline: Timeline, queue_s: float) -> Phases:
     """Splits the wall time at the readings that are there and in order."""
     marks = [outcome.submitted_at]
-    for reading in (timeline.first_line, timeline.imported, timeline.pytest_end):
+    # A session that was killed spent the rest of its time in pytest.
+    pytest_end = timeline.pytest_end or (outcome.ended_at if timeline.imported else None)
+    for reading in (timeline.first_line, timeline.imported, pytest_end):
         inside = reading is not None and marks[-1] <= reading <= outcome.ended_at
         marks.append(reading if inside and reading is not None else marks[-1])
-    start, imported, pytest_end = marks[1:]
+    begin, started, imported, ended = marks
     return Phases(
         queue_s=round(queue_s, 3),
-        start_s=round(start - outcome.submitted_at, 3),
-        import_s=round(imported - start, 3),
-        pytest_s=round(pytest_end - imported, 3),
-        collect_s=round(max(0.0, time.time() - pytest_end), 3),
+        start_s=round(started - begin, 3),
+        import_s=round(imported - started, 3),
+        pytest_s=round(ended - imported, 3),
+        collect_s=round(max(0.0, time.time() - ended), 3),
     )

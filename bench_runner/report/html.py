@@ -17,6 +17,7 @@ from bench_runner.contract.job import Candidate, Job
 from bench_runner.contract.status import Mode, Status
 from bench_runner.contract.verdict import CaseTiming, Verdict
 from bench_runner.store.runs import RunFolder
+from bench_runner.units import milliseconds, ratio
 
 HERE = Path(__file__).parent
 
@@ -85,6 +86,7 @@ def render(run: RunFolder) -> str:
         lstrip_blocks=True,
     )
     environment.filters["ms"] = milliseconds
+    environment.filters["ratio"] = ratio
     views = _views(run.verdicts())
     operators = [(op, sorted(group, key=lambda v: v.rank)) for op, group in _by_operator(views)]
     return environment.get_template("run.html.j2").render(
@@ -95,13 +97,6 @@ def render(run: RunFolder) -> str:
         modes=[mode for mode in Mode if any(job.mode is mode for job in run.record.jobs)],
         style=(HERE / "style.css").read_text(encoding="utf-8"),
     )
-
-
-def milliseconds(value: float) -> str:
-    """A latency with a unit that keeps three figures readable."""
-    if value < 1:
-        return f"{value * 1000:.3g} µs"
-    return f"{value:.4g} ms" if value < 1000 else f"{value / 1000:.4g} s"
 
 
 def _views(rows: list[tuple[Job, Verdict | None]]) -> list[CandidateView]:

@@ -51,7 +51,8 @@ def six_examples(bench: Bench) -> None:
         if job["mode"] == "benchmark" and job["status"] == "PASSED":
             verdict = job["verdict"]
             assert len(verdict["timings"]) == verdict["counts"]["expected"] > 0
-            assert verdict["speedup"] > 0
+            noisy = any("no speed-up is stated" in text for text in verdict["warnings"])
+            assert noisy or verdict["speedup"] > 0
         if job["mode"] == "profile" and job["status"] == "PASSED":
             assert {"trace.json", "operators.txt"} <= set(job["verdict"]["artifacts"])
     nothing_left(bench)

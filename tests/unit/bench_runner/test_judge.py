@@ -95,6 +95,20 @@ def test_the_speedup_is_computed_not_taken_from_the_report(tmp_path: Path) -> No
     assert verdict.speedup == pytest.approx(2.0)  # of 4x and 1x; the report claims 1000x
 
 
+@pytest.mark.parametrize(
+    ("spread", "speedup", "warning"),
+    [(0.05, 2.0, None), (0.2, 2.0, "over 10%"), (0.6, None, "no speed-up is stated")],
+)
+def test_noise_is_said_and_too_much_of_it_says_nothing(
+    tmp_path: Path, spread: float, speedup: float | None, warning: str | None
+) -> None:
+    report = changed(BENCHMARK, "softmax", "details", 1, "result", 0, "spread_base", value=spread)
+    verdict = conclude(tmp_path, Mode.BENCHMARK, {"report.json": report})
+    assert verdict.status is Status.PASSED
+    assert verdict.speedup == (speedup and pytest.approx(speedup))
+    assert [warning in text for text in verdict.warnings] == ([True] if warning else [])
+
+
 def changed(document: Any, *path: Any, value: Any) -> Any:
     """A copy with one value replaced, or removed where ``value`` is ``...``."""
     copied = copy.deepcopy(document)

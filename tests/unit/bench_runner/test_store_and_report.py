@@ -15,8 +15,9 @@ from bench_runner.contract.record import ContractError
 from bench_runner.contract.status import ExitCode, Mode, Status, exit_code
 from bench_runner.contract.verdict import CaseTiming, Check, RunRecord, Verdict
 from bench_runner.judge.verdict import now, without_a_process
-from bench_runner.report.html import milliseconds, render
+from bench_runner.report.html import render
 from bench_runner.store.runs import RunFolder, RunNotFound, RunStore
+from bench_runner.units import milliseconds, ratio
 from tests.unit.bench_runner.records import CASES, make_job
 
 OK = (Check(name="looked", ok=True),)
@@ -167,6 +168,13 @@ def test_the_report_of_an_unfinished_run_says_so(tmp_path: Path) -> None:
 )
 def test_latencies_have_readable_units(value: float, text: str) -> None:
     assert milliseconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(2.345, "2.35×"), (0.1, "0.10×"), (0.00423, "0.0042×")]
+)
+def test_ratios_keep_their_figures(value: float, text: str) -> None:
+    assert ratio(value) == text
 
 
 def test_records_refuse_what_json_cannot_hold() -> None:

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers as people read them, the same in the table and in the report."""
+
+from __future__ import annotations
+
+
+def ratio(value: float) -> str:
+    """Two decimals, or two figures where those would be lost."""
+    return f"{value:.2f}×" if value >= 0.1 else f"{value:.2g}×"
+
+
+def milliseconds(value: float) -> str:
+    """A latency with a unit that keeps three figures readable."""
+    if value < 1:
+        return f"{value * 1000:.3g} µs"
+    return f"{value:.4g} ms" if value < 1000 else f"{value / 1000:.4g} s"
