@@ -101,7 +101,8 @@ class Measurement(Claim):
     spread_base: float | None = None
     spread: float | None = None
     samples: NonNegativeInt | None = None
-    error_msg: Text | None = None
+    status: Text | None = None
+    error: Text | None = None
     warnings: list[Text] = Field(default_factory=list)
 
 

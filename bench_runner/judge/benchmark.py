@@ -44,7 +44,7 @@ def examine(evidence: Evidence) -> Finding:
             ok=not broken,
             detail=(
                 f"{len(broken)} of {len(measured)} cases have no latency; first: "
-                f"{first_line(broken[0].error_msg) or 'no message'} ({broken[0].case_id})"
+                f"{first_line(broken[0].error) or 'no message'} ({broken[0].case_id})"
                 if broken
                 else f"{len(timings)} cases"
             ),
@@ -101,7 +101,13 @@ def geometric_mean(values: list[float]) -> float:
 
 
 def _timing(dtype: str, m: Measurement) -> CaseTiming | None:
-    if not m.latency or not m.latency_base or min(m.latency, m.latency_base) <= 0 or m.error_msg:
+    if (
+        not m.latency
+        or not m.latency_base
+        or min(m.latency, m.latency_base) <= 0
+        or m.error
+        or m.status == "failed"
+    ):
         return None
     return CaseTiming(
         case_id=m.case_id,
