@@ -11,12 +11,15 @@ from __future__ import annotations
 import gc
 import math
 import statistics
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from flag_gems.testing.benchmark.inputs import Inputs
 from flag_gems.testing.benchmark.timers import Call, Timer
+
+Clock = Callable[[], float]
 
 SAMPLE_MS = 0.02
 """A sample lasts at least this long: the clock and the loop cost some 0.1 us, 0.5% of it."""
@@ -45,9 +48,9 @@ class Side:
     """Samples to take."""
     _shared: Call | None = None
 
-    def calls(self) -> list[Call]:
-        """The calls of one sample, each on operands as they were at first."""
-        if self.inputs.writes:
+    def calls(self, fresh: bool) -> list[Call]:
+        """The calls of one sample; with `fresh`, each on operands as they were at first."""
+        if fresh and self.inputs.writes:
             return [self.inputs.call(self.operator) for _ in range(self.batch)]
         if self._shared is None:
             self._shared = self.inputs.call(self.operator)
@@ -55,30 +58,48 @@ class Side:
 
     def take(self, timer: Timer, count: int) -> list[float]:
         """Take samples, with clones made between them and not while the clock runs."""
-        if self.inputs.writes:
-            return [timer.samples([self.calls()])[0] for _ in range(count)]
-        return timer.samples([self.calls() for _ in range(count)])
+        if timer.resets and self.inputs.writes:
+            return [timer.samples([self.calls(fresh=True)])[0] for _ in range(count)]
+        return timer.samples([self.calls(fresh=False) for _ in range(count)])
 
-    def prepare(self, timer: Timer, warmup_ms: float, iter_ms: float) -> None:
-        """Warm up, then settle how many calls make a sample and how many samples there will be."""
+    def prepare(self, timer: Timer, warmup_ms: float, iter_ms: float, now: Clock) -> None:
+        """Warm up, then settle how many calls make a sample and how many samples there will be.
+
+        Both budgets are of elapsed time: flushing a cache or cloning can outlast a short call.
+        """
         self.take(timer, 1)  # compiles and tunes
         estimates: list[float] = []
-        while len(estimates) < 3 or (sum(estimates) < warmup_ms and len(estimates) < MAX_SAMPLES):
+        start = now()
+        while len(estimates) < 3 or (now() - start) * 1e3 < warmup_ms:
             estimates += self.take(timer, 1)
+        elapsed = (now() - start) * 1e3 / len(estimates)
         # The least: an early outlier must not make the samples too few and too short.
         estimate = max(min(estimates), 1e-6)
         if timer.batches:
             self.batch = min(math.ceil(SAMPLE_MS / estimate), MAX_BATCH)
             if clone := self.inputs.bytes_to_clone:
                 self.batch = max(1, min(self.batch, MAX_CLONE_BYTES // clone))
-        samples = iter_ms / (estimate * self.batch)
+        samples = iter_ms / max(elapsed, estimate * self.batch)
         self.wanted = max(MIN_SAMPLES, min(math.ceil(samples), MAX_SAMPLES))
 
 
-def sample(sides: list[Side], timer: Timer, warmup_ms: float, iter_ms: float) -> None:
-    """Fill the sides' values, in blocks whose order turns round from one to the next."""
+def sample(
+    sides: list[Side],
+    timer: Timer,
+    warmup_ms: float,
+    iter_ms: float,
+    now: Clock = time.perf_counter,
+) -> None:
+    """Fill the sides' values, in blocks whose order turns round from one to the next.
+
+    Args:
+        sides: what is compared, in the order of the first block.
+        timer: takes the samples.
+        warmup_ms, iter_ms: time to spend on each side.
+        now: tells elapsed seconds, for the two budgets.
+    """
     for side in sides:
-        side.prepare(timer, warmup_ms, iter_ms)
+        side.prepare(timer, warmup_ms, iter_ms, now)
     blocks = min(BLOCKS, *(side.wanted for side in sides))
     collecting = gc.isenabled()
     gc.collect()

@@ -30,6 +30,8 @@ class Timer(Protocol):
 
     batches: bool
     """Whether a sample may cover several calls, for calls that are short against the clock."""
+    resets: bool
+    """Whether operands that are written to can be put back before each call."""
 
     def samples(self, batches: Sequence[Sequence[Call]]) -> list[float]:
         """Milliseconds a call, one value for each batch of calls."""
@@ -39,6 +41,7 @@ class HostTimer:
     """The host's monotonic clock around a batch of calls."""
 
     batches = True
+    resets = True
 
     def __init__(self, wait: bool) -> None:
         """`wait`: whether the time until the device is done belongs to the sample."""
@@ -65,6 +68,7 @@ class EventTimer:
     """Device events around each call; the host runs ahead while the cache is being flushed."""
 
     batches = False
+    resets = True
 
     def __init__(self) -> None:
         self._device = flag_gems.runtime.torch_device_fn
@@ -87,6 +91,8 @@ class EventTimer:
 
 class GraphTimer(EventTimer):
     """Device events around the replay of each call's CUDA graph, captured once."""
+
+    resets = False
 
     def __init__(self) -> None:
         super().__init__()

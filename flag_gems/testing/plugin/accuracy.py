@@ -121,6 +121,16 @@ class _Recorder:
     def __init__(self, records: dict[str, dict[str, Any]]) -> None:
         self.records = records
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed and report.nodeid.startswith("tests/"):
+            reason = f"in collect: {shared.reason(report)}"
+            self.records[report.nodeid] = {
+                "params": {},
+                "result": "failed",
+                "opname": [],
+                "reason": reason,
+            }
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         described = getattr(report, "flaggems", None)
         if described is None or (report.when != "call" and report.passed):

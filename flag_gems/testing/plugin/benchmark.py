@@ -146,6 +146,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     state = config.stash[STATE] = BenchmarkSession(settings, config)
     config.stash[COMPLAINTS] = []
+    config.pluginmanager.register(_CollectionWatcher(state))
     begin(state)
     if shared.is_worker(config):
         return
@@ -157,6 +158,31 @@ def pytest_configure(config: pytest.Config) -> None:
     if activity == "list" and not option.output:
         _talk_to_stderr(config.pluginmanager, config)
     shared.load_overrides(config)
+
+
+class _CollectionWatcher:
+    """Records files that cannot be collected: their cases are missing from everything else."""
+
+    def __init__(self, state: BenchmarkSession) -> None:
+        self.state = state
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if not (report.failed and report.nodeid.startswith("benchmark/")):
+            return
+        reason = f"in collect: {shared.reason(report)}"
+        if self.state.settings.activity == "reference":
+            self.state.reference.append(
+                {
+                    "nodeid": report.nodeid,
+                    "operator": None,
+                    "status": "FAILED",
+                    "reason": reason,
+                    "pytest_phase": "collect",
+                }
+            )
+        elif self.state.settings.activity == "time":
+            entry = {"result": "failed", "reason": reason, "details": []}
+            self.state.measured[report.nodeid] = entry
 
 
 def _talk_to_stderr(manager: pytest.PytestPluginManager, config: pytest.Config) -> None:

@@ -156,7 +156,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
                 reporter.write_line(line)
 
 
-def reason(report: pytest.TestReport) -> str:
+def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     """Why a phase failed or was skipped, without the traceback."""
     crash = getattr(report.longrepr, "reprcrash", None)
     if hasattr(report, "wasxfail"):
@@ -167,7 +167,8 @@ def reason(report: pytest.TestReport) -> str:
         text = report.longrepr[2].removeprefix("Skipped: ")
     else:
         text = str(report.longrepr)
-    return text if report.when == "call" or report.skipped else f"in {report.when}: {text}"
+    when = getattr(report, "when", "call")
+    return text if when in ("call", "collect") or report.skipped else f"in {when}: {text}"
 
 
 def is_worker(config: pytest.Config) -> bool:

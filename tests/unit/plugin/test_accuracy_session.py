@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 PROBE = """
@@ -162,6 +165,14 @@ def test_configuration_file_and_list_overrides(checkout, good):
     assert f"override: flag_gems.softmax -> {good}:softmax\n" in done.stdout
 
 
+def test_a_file_that_cannot_be_imported_is_in_the_report(checkout):
+    checkout.write("tests/test_probe.py", "import no_such_module_\n")
+    done = checkout.pytest("-q", "tests/test_probe.py", output=True)
+    assert done.code == 2
+    assert done.report["tests/test_probe.py"]["result"] == "failed"
+    assert "No module named 'no_such_module_'" in done.report["tests/test_probe.py"]["reason"]
+
+
 def test_log_is_one_json_object_a_line(checkout):
     target = checkout.outside / "report.log"
     done = checkout.pytest(
@@ -191,6 +202,26 @@ def test_a_session_without_operators_imports_no_torch(checkout):
     )
     done = checkout.python("-m", "pytest", "-p", "no:cacheprovider", "-q", "tests/test_probe.py")
     assert done.code == 0, done.text
+
+
+def test_sessions_side_by_side_keep_their_candidates_apart(checkout, good):
+    wrong = checkout.candidate("wrong.py", "def softmax(x, dim=-1): return x * 0\n")
+    line = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "tests/test_probe.py"]
+    sessions = [
+        subprocess.Popen(
+            [
+                *line,
+                "-m",
+                "softmax",
+                *(part for path in candidate for part in ("--override", path)),
+            ],
+            cwd=checkout.root,
+            env=checkout.environment(),
+            stdout=subprocess.DEVNULL,
+        )
+        for candidate in ([f"softmax:{good}"], [f"softmax={wrong}"], [])
+    ]
+    assert [session.wait(timeout=120) for session in sessions] == [0, 1, 0]
 
 
 def test_help_lists_the_options_and_both_folders_go_together(checkout):

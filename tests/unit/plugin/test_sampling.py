@@ -25,10 +25,16 @@ from flag_gems.testing.plugin.parallel import merge, without_options
 class FakeClock:
     """Says what each side takes; calls every call, as a real clock does."""
 
+    resets = True
+
     def __init__(self, milliseconds, batches=True):
         self.milliseconds = milliseconds
         self.batches = batches
         self.order = []
+        self.seconds = 0.0
+
+    def now(self):
+        return self.seconds
 
     def samples(self, batches):
         result = []
@@ -36,6 +42,7 @@ class FakeClock:
             names = [call() for call in batch]
             self.order.append((names[0], len(batch)))
             result.append(self.milliseconds[names[0]])
+            self.seconds += len(batch) * result[-1] / 1e3
         return result
 
 
@@ -47,7 +54,7 @@ def sides(*names, writes=()):
 def test_sides_alternate_in_blocks_whose_order_turns_round():
     clock = FakeClock({"base": 1.0, "candidate": 2.0})
     pair = sides("base", "candidate")
-    sample(pair, clock, warmup_ms=0, iter_ms=40)
+    sample(pair, clock, 0, 40, clock.now)
     assert [len(side.values) for side in pair] == [40, 20]
     timed = [name for name, _ in clock.order[-60:]]
     blocks = [timed[index * 6 : index * 6 + 6] for index in range(BLOCKS)]
@@ -67,7 +74,8 @@ def test_sides_alternate_in_blocks_whose_order_turns_round():
 def test_samples_are_long_enough_and_neither_few_nor_endless(base, candidate, warmup, iterate):
     times = {"base": base, "candidate": candidate}
     pair = sides("base", "candidate")
-    sample(pair, FakeClock(times), warmup, iterate)
+    clock = FakeClock(times)
+    sample(pair, clock, warmup, iterate, clock.now)
     for side, milliseconds in zip(pair, times.values(), strict=True):
         assert MIN_SAMPLES <= len(side.values) <= MAX_SAMPLES + BLOCKS
         assert side.batch * milliseconds >= SAMPLE_MS * (1 - 1e-9)
@@ -77,7 +85,8 @@ def test_samples_are_long_enough_and_neither_few_nor_endless(base, candidate, wa
 
 def test_a_clock_that_takes_one_call_a_sample_gets_one():
     pair = sides("base", "candidate")
-    sample(pair, FakeClock({"base": 1e-4, "candidate": 1e-4}, batches=False), 0, 1)
+    clock = FakeClock({"base": 1e-4, "candidate": 1e-4}, batches=False)
+    sample(pair, clock, 0, 1, clock.now)
     assert [side.batch for side in pair] == [1, 1]
 
 
