@@ -11,10 +11,11 @@ from flag_gems.runtime import dtypes
 
 
 def _broadcast(*operands: Operand) -> torch.Size | None:
+    first, *others = (operand.shape for operand in operands if isinstance(operand, torch.Tensor))
+    if all(shape == first for shape in others):
+        return first
     try:
-        return torch.broadcast_shapes(
-            *(operand.shape for operand in operands if isinstance(operand, torch.Tensor))
-        )
+        return torch.broadcast_shapes(first, *others)
     except RuntimeError:
         return None
 

@@ -136,23 +136,24 @@ def _geometry(tensors: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[int
     remain.
     """
     *inputs, out = tensors
-    # The loop runs in the order in which the result lies in memory.
+    flat = [1] * (3 + 4 * len(tensors))
     steps = out.stride()
+    if all(tensor.stride() == steps for tensor in inputs):
+        return tensors, flat, 0
+    # The loop runs in the order in which the result lies in memory.
     order = sorted(range(out.dim()), key=lambda dim: -steps[dim])
-    for regular in (False, True):
-        every = [*([_like(tensor, out) for tensor in inputs] if regular else inputs), out]
-        sizes, strides = coalesce(
-            [out.shape[dim] for dim in order],
-            [[tensor.stride(dim) for dim in order] for tensor in every],
-        )
-        if all(own in ((), (1,)) for own in strides):
-            return every, [1] * (3 + 4 * len(every)), 0
-        if len(sizes) <= _MAX_DIMS:
-            missing = _MAX_DIMS - len(sizes)
-            padded = [1] * missing + list(sizes)
-            numbers = [step for own in strides for step in (*([0] * missing), *own)]
-            return every, [*padded[1:], *numbers], max(len(sizes), 1)
-    raise AssertionError("operands in the memory order of a dense result join to one dimension")
+    sizes, strides = coalesce(
+        [out.shape[dim] for dim in order],
+        [[tensor.stride(dim) for dim in order] for tensor in tensors],
+    )
+    if all(own in ((), (1,)) for own in strides):
+        return tensors, flat, 0
+    if len(sizes) > _MAX_DIMS:
+        return [*(_like(tensor, out) for tensor in inputs), out], flat, 0
+    missing = _MAX_DIMS - len(sizes)
+    padded = [1] * missing + list(sizes)
+    numbers = [step for own in strides for step in (*([0] * missing), *own)]
+    return tensors, [*padded[1:], *numbers], len(sizes)
 
 
 def _like(tensor: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
@@ -235,12 +236,14 @@ def binary(
         scale: third argument of ``function``.
     """
     tensors = [x, y] if isinstance(y, torch.Tensor) else [x]
-    shape = torch.broadcast_shapes(*(tensor.shape for tensor in tensors))
+    if any(tensor.shape != x.shape for tensor in tensors):
+        shape = torch.broadcast_shapes(*(tensor.shape for tensor in tensors))
+        tensors = [tensor.expand(shape) for tensor in tensors]
     if out is None:
-        out = _empty(shape, dtype, tensors)
+        out = _empty(tensors[0].shape, dtype, tensors)
     if not out.numel():
         return out
-    every, numbers, dims = _geometry([*(tensor.expand(shape) for tensor in tensors), out])
+    every, numbers, dims = _geometry([*tensors, out])
     number = 0 if isinstance(y, torch.Tensor) else _encode(y, dtype)
     if len(tensors) == 1:
         numbers = [*numbers[:7], *([0] * 4), *numbers[7:]]

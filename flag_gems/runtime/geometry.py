@@ -81,6 +81,8 @@ def wrap_dim(dim: int, rank: int) -> int | None:
 
 def is_dense(tensor: torch.Tensor) -> bool:
     """Whether the elements fill one stretch of memory without gap or overlap, in any order."""
+    if tensor.is_contiguous():
+        return True
     expected = 1
     for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
         if size == 1:
