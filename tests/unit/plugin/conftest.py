@@ -88,7 +88,9 @@ class Checkout:
 
     def pytest(self, *arguments: str | Path, output: bool = False) -> Outcome:
         """Run a session; with `output`, it is given --output and its report is read back."""
-        arguments = self._with_output(("-p", "no:cacheprovider", *arguments), output)
+        # Hypothesis imports itself for its summary, a second a session, and is not used in them.
+        plugins = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+        arguments = self._with_output((*plugins, *arguments), output)
         streams = [self.outside / name for name in ("stdout", "stderr")]
         request = {
             "arguments": [str(argument) for argument in arguments],

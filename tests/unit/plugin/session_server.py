@@ -14,7 +14,6 @@ import sys
 
 def main() -> None:
     sys.path.insert(0, os.getcwd())
-    import _hypothesis_pytestplugin  # noqa: F401
     import _pytest.pytester  # noqa: F401
     import xdist.plugin  # noqa: F401
 
