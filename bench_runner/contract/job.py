@@ -77,7 +77,7 @@ class Job(Record):
 
     op: Name
     mode: Mode
-    candidate: Candidate | None
+    candidate: Candidate | None = None
     override: Name | None = None
     """The attribute of flag_gems that the candidate replaces; the operator unless stated."""
     settings: Settings

@@ -17,6 +17,7 @@ from bench_runner.contract.status import Status
 from bench_runner.contract.verdict import CaseTiming, Check, Counts
 
 Model = TypeVar("Model", bound=BaseModel)
+LONGEST_REASON = 500
 
 
 class ReportMissing(LookupError):
@@ -92,4 +93,4 @@ def completeness(found: list[str], expected: list[str], what: str) -> Check:
 def first_line(text: str | None) -> str:
     """The first line of a claim's message, short enough to show in a table."""
     lines = (text or "").strip().splitlines()
-    return lines[0][:200] if lines else ""
+    return lines[0][:LONGEST_REASON] if lines else ""
