@@ -72,7 +72,7 @@ class Expectations:
     def _list(self, operator: Operator, settings: Settings, name: str) -> Expectation:
         launch = make_launch(
             self._executor,
-            f"{self._run_folder.name}-list-{name}",
+            f"list-{name}",
             self._run_folder,
             self._run_folder / "listing" / name,
             settings,

@@ -75,7 +75,7 @@ class JobRunner:
             return without_a_process(job, Status.INFRA_ERROR, str(error))
         launch = make_launch(
             self._executor,
-            f"{self._run.record.id}-{job.id}",
+            job.id,
             self._run.path,
             self._run.job_folder(job),
             job.settings,

@@ -229,6 +229,7 @@ def _conduct(folder: RunFolder, place: Place, store: RunStore, width: int) -> bo
         for job, verdict in folder.verdicts()
         if verdict is not None and verdict.status.is_final
     }
+    place.executor.clear(folder.path)
     expectations = Expectations(
         place.executor, place.environment, folder.path, store.root / ".expectations"
     )

@@ -124,12 +124,18 @@ class BenchmarkReport(RootModel[dict[str, BenchmarkOutcome]]):
     """``benchmark/ --record json``: operator to measurements."""
 
 
+class ReferenceFailure(Claim):
+    category: Text
+    type: Text | None = None
+    message: Text | None = None
+
+
 class ReferenceRecord(Claim):
     case_id: Text | None = None
     status: Literal["PASSED", "FAILED", "SKIP", "NOT_RUN", "UNSUPPORTED"]
     stage: Text | None = None
-    category: Text | None = None
-    message: Text | None = None
+    reason: Text | None = None
+    failure: ReferenceFailure | None = None
 
 
 class ReferenceReport(Claim):

@@ -29,6 +29,8 @@ class Outcome:
     exit_code: int | None = None
     detail: str = ""
     privileges: tuple[str, ...] = ()
+    foreign_cores: float | None = None
+    """Cores that other processes kept busy meanwhile, on average; None where it is not known."""
 
 
 @dataclass(frozen=True)

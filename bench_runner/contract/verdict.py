@@ -89,6 +89,8 @@ class Verdict(Record):
     phases: Phases = Phases()
     attempts: NonNegativeInt = 1
     exit_code: int | None = None
+    foreign_cores: NonNegativeFloat | None = None
+    """Cores that other processes of the machine kept busy while the job ran, on average."""
     privileges: tuple[str, ...] = ()
     """What the container was granted beyond the locked-down default."""
     artifacts: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ from docker.utils.socket import frames_iter
 from bench_runner.backends import Backend
 from bench_runner.contract.outcome import Ending, Outcome
 from bench_runner.executors.capped_log import CappedLog
+from bench_runner.executors.foreign_load import ForeignLoad, cgroup_cpu_s
 from bench_runner.executors.interface import ExecutorError, Launch
 from bench_runner.executors.profilers import usable_profiler
 from bench_runner.executors.run_lock import is_held
@@ -96,7 +97,6 @@ class DockerExecutor:
             for name, label in VERSION_LABELS.items()
             if label in image.labels
         }
-        self._sweep()
 
     def inputs_seen_at(self, launch: Launch) -> str:
         return "/in"
@@ -104,12 +104,11 @@ class DockerExecutor:
     def submit(self, launch: Launch) -> DockerHandle:
         return DockerHandle(self, launch)
 
-    def _sweep(self) -> None:
-        """Removes containers whose runner was killed before it could."""
+    def clear(self, run_folder: Path) -> None:
         found = self.client.api.containers(all=True, filters={"label": RUN_LABEL})
         for container in found:
             folder = Path(container["Labels"].get(RUN_LABEL, ""))
-            if not is_held(folder):
+            if folder == run_folder or not is_held(folder):
                 with contextlib.suppress(docker.errors.APIError):
                     self.client.api.remove_container(container["Id"], force=True, v=True)
 
@@ -202,6 +201,7 @@ class DockerHandle:
         self._api = docker.from_env(version=version, timeout=60).api
         self._id: str | None = None
         self._privileges: tuple[str, ...] = ()
+        self._load: ForeignLoad | None = None
 
     def kill(self) -> None:
         self._cancelled.set()
@@ -219,7 +219,8 @@ class DockerHandle:
             ending, detail = Ending.INFRASTRUCTURE, f"removing the container: {one_line(error)}"
         finally:
             self._api.close()
-        return Outcome(ending, submitted, time.time(), code, detail, self._privileges)
+        cores = self._load.cores if self._load else None
+        return Outcome(ending, submitted, time.time(), code, detail, self._privileges, cores)
 
     def _run(self) -> tuple[Ending, int | None, str]:
         launch = self._launch
@@ -248,12 +249,15 @@ class DockerHandle:
             reader = threading.Thread(target=copy_output, args=(attached, log), daemon=True)
             reader.start()
             self._api.start(container)
+            pid = int(self._api.inspect_container(container)["State"]["Pid"])
+            self._load = load = ForeignLoad(lambda: cgroup_cpu_s(pid))
             ending = watch(
                 finished=lambda seconds: self._gone(container, reader, seconds),
                 cancelled=self._cancelled,
                 timeout_s=launch.settings.timeout_s,
                 written=(launch.outputs,),
                 output_bytes=launch.settings.output_bytes,
+                sample=load.sample,
             )
             if ending is not Ending.EXITED:
                 # It may have ended by itself meanwhile; the engine calls killing it a conflict.

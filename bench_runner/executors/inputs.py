@@ -11,7 +11,7 @@ from typing import Any
 
 from bench_runner.catalogue import Operator
 from bench_runner.contract.job import Job, Settings
-from bench_runner.executors.interface import Executor, Launch
+from bench_runner.executors.interface import Executor, Launch, launch_name
 
 InputFiles = dict[str, bytes]
 """File name, relative to the input folder, to content."""
@@ -96,7 +96,8 @@ def make_launch(
     profiling: bool,
 ) -> Launch:
     """A launch whose folder is prepared; the executor is part of its name."""
-    launch = Launch(f"bench-{executor.name}-{name}"[:200], run_folder, folder, settings, profiling)
+    unique = launch_name(executor.name, run_folder.name, name)
+    launch = Launch(unique, run_folder, folder, settings, profiling)
     prepare(launch)
     return launch
 

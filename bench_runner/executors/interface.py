@@ -41,6 +41,11 @@ class Launch:
         return self.folder / "job.log"
 
 
+def launch_name(executor: str, run: str, job: str) -> str:
+    """A launch's name; that of all jobs of a run begins alike."""
+    return f"bench-{executor}-{run}-{job}"
+
+
 class Handle(Protocol):
     """A job that was submitted."""
 
@@ -58,6 +63,9 @@ class Executor(Protocol):
 
     def inputs_seen_at(self, launch: Launch) -> str:
         """The path under which the job's process sees ``launch.inputs``."""
+
+    def clear(self, run_folder: Path) -> None:
+        """Ends what a dead runner of this run, or of any run without a runner, left behind."""
 
     def submit(self, launch: Launch) -> Handle:
         """Starts a job. What goes wrong from here on is an Outcome, not an exception."""

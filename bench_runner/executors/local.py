@@ -24,7 +24,8 @@ import psutil
 from bench_runner.backends import Backend
 from bench_runner.contract.outcome import Ending, Outcome
 from bench_runner.executors.capped_log import CappedLog
-from bench_runner.executors.interface import Launch
+from bench_runner.executors.foreign_load import ForeignLoad, family_cpu_s
+from bench_runner.executors.interface import Launch, launch_name
 from bench_runner.executors.watch import watch
 
 TOKEN = "BENCH_JOB"
@@ -48,6 +49,11 @@ class LocalExecutor:
 
     def submit(self, launch: Launch) -> LocalHandle:
         return LocalHandle(self, launch)
+
+    def clear(self, run_folder: Path) -> None:
+        for stray in marked(launch_name(self.name, run_folder.name, "")):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                stray.kill()
 
     def environment(self, launch: Launch, scratch: Path) -> dict[str, str]:
         outer = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
@@ -73,6 +79,7 @@ class LocalHandle:
         self._executor = executor
         self._launch = launch
         self._cancelled = threading.Event()
+        self._load: ForeignLoad | None = None
 
     def kill(self) -> None:
         self._cancelled.set()
@@ -84,7 +91,8 @@ class LocalHandle:
             detail = ""
         except OSError as error:
             ending, code, detail = Ending.INFRASTRUCTURE, None, f"starting the process: {error}"
-        return Outcome(ending, submitted, time.time(), code, detail)
+        cores = self._load.cores if self._load else None
+        return Outcome(ending, submitted, time.time(), code, detail, foreign_cores=cores)
 
     def _run(self) -> tuple[Ending, int | None]:
         launch = self._launch
@@ -106,6 +114,7 @@ class LocalHandle:
         largest_file = launch.settings.output_bytes
         resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
+        self._load = ForeignLoad(lambda: family_cpu_s(process.pid))
         try:
             with CappedLog(launch.log) as log:
                 reader = threading.Thread(
@@ -121,6 +130,7 @@ class LocalHandle:
                     memory_exceeded=lambda: (
                         memory_bytes(process.pid) > launch.settings.memory_bytes
                     ),
+                    sample=self._load.sample,
                 )
                 end(process, launch.name)
                 reader.join(GRACE_S)
@@ -170,10 +180,10 @@ def end(process: subprocess.Popen[bytes], token: str) -> None:
 
 
 def marked(token: str) -> list[psutil.Process]:
-    """Processes that carry a job's token, also those that a killed supervisor left behind."""
+    """Processes whose token begins like this, also those that a killed supervisor left behind."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
-            if process.environ().get(TOKEN) == token:
+            if process.environ().get(TOKEN, "").startswith(token):
                 found.append(process)
     return found

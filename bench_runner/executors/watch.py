@@ -39,6 +39,7 @@ def watch(
     written: tuple[Path, ...],
     output_bytes: int,
     memory_exceeded: Callable[[], bool] = lambda: False,
+    sample: Callable[[], None] = lambda: None,
 ) -> Ending:
     """Blocks until the job ends or breaks a limit; answers which. The caller does the killing.
 
@@ -49,6 +50,7 @@ def watch(
         written: folders that the job can write to.
         output_bytes: what may lie in each of them.
         memory_exceeded: sampled together with the sizes.
+        sample: called with them, for whoever wants to look at the job while it runs.
     """
     deadline = time.monotonic() + timeout_s
     next_slow_check = 0.0
@@ -60,6 +62,7 @@ def watch(
             return Ending.TIMEOUT
         if now >= next_slow_check:
             next_slow_check = now + SLOW_CHECK_S
+            sample()
             if any(folder_bytes(folder) > output_bytes for folder in written):
                 return Ending.OUTPUT_LIMIT
             if memory_exceeded():

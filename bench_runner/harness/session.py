@@ -42,6 +42,8 @@ def arguments(spec: Spec, out: str) -> list[str]:
     mode, op = spec["mode"], spec["op"]
     accuracy = mode == "correctness"
     line = ["-q", "-ra", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    # Its plug-in imports all of hypothesis at the end of a session that may not use any of it.
+    line += ["-p", "no:hypothesispytest"]
     line += [spec["test"] if accuracy else spec["benchmark"], "-m", op]
     if accuracy:
         line += ["--quick"] if spec["level"] == "core" else []

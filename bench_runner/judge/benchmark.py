@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from bench_runner.contract.claims import BenchmarkReport, Measurement
+from bench_runner.contract.outcome import Outcome
 from bench_runner.contract.verdict import CaseTiming, Check, Counts
 from bench_runner.judge.evidence import Evidence, Finding, completeness, first_line
 
@@ -17,6 +18,8 @@ then differs from the middle by more than 5%, which is more than most kernels di
 UNRELIABLE_SPREAD = 0.5
 """From here on the samples come from different regimes (another process took the cores, a clock
 changed): their median says which regime was met more often, not how fast the kernel is."""
+CROWDED_CORES = 0.25
+"""Cores that others may keep busy: runner, engine and a desktop take about a tenth of one."""
 MOST_CLAIMED_WARNINGS = 5
 
 
@@ -66,8 +69,16 @@ def examine(evidence: Evidence) -> Finding:
         checks,
         Counts(expected=len(expected), passed=len(timings), failed=len(broken)),
         tuple(timings),
-        (*noise(timings), *claimed[:MOST_CLAIMED_WARNINGS]),
+        (*noise(timings), *crowd(evidence.outcome), *claimed[:MOST_CLAIMED_WARNINGS]),
     )
+
+
+def crowd(outcome: Outcome) -> list[str]:
+    """What to say of other processes on the machine; empty where there was hardly any."""
+    cores = outcome.foreign_cores
+    if cores is None or cores <= CROWDED_CORES:
+        return []
+    return [f"other processes kept {cores:.2g} cores of the machine busy while it was measured"]
 
 
 def noise(timings: list[CaseTiming]) -> list[str]:
@@ -83,8 +94,13 @@ def noise(timings: list[CaseTiming]) -> list[str]:
     return []
 
 
-def overall_speedup(timings: tuple[CaseTiming, ...]) -> float | None:
-    """Geometric mean of the speed-ups; None where a case is too noisy to say anything."""
+def overall_speedup(timings: tuple[CaseTiming, ...], vendor: str, outcome: Outcome) -> float | None:
+    """Geometric mean of the speed-ups; None where the measurements cannot carry one.
+
+    That is a case too noisy to say anything, or on the CPU a machine shared with other work.
+    """
+    if vendor == "cpu" and crowd(outcome):
+        return None
     if any(spread(timing) > UNRELIABLE_SPREAD for timing in timings):
         return None
     return geometric_mean([timing.speedup for timing in timings])

@@ -25,10 +25,12 @@ def examine(evidence: Evidence) -> Finding:
     why = ""
     if failed:
         first = failed[0]
+        failure = first.failure
+        told = first_line(failure.message if failure else first.reason)
         why = f"{first.status}"
-        why += f" {first.category}" if first.category else ""
+        why += f" {failure.category}" if failure else ""
         why += f" at {first.stage}" if first.stage else ""
-        why += f": {first_line(first.message) or 'no message'} ({first.case_id})"
+        why += f": {told or 'no message'} ({first.case_id})"
     if report.status in ("ALL_SKIP", "UNSUPPORTED"):
         word = Status(report.status)
         return Finding((), counts, status=word, reason=why or report.status.lower())

@@ -48,11 +48,16 @@ def judge(evidence: Evidence, queue_s: float, attempts: int) -> Verdict:
         checks=finding.checks,
         counts=finding.counts,
         timings=finding.timings,
-        speedup=(benchmark.overall_speedup(finding.timings) if benchmark_passed else None),
+        speedup=(
+            benchmark.overall_speedup(finding.timings, job.environment.vendor, outcome)
+            if benchmark_passed
+            else None
+        ),
         warnings=tuple(warnings),
         phases=phases(outcome, timeline, queue_s),
         attempts=attempts,
         exit_code=outcome.exit_code,
+        foreign_cores=outcome.foreign_cores,
         privileges=outcome.privileges,
         artifacts=evidence.collected.names,
         log="job.log",

@@ -65,6 +65,7 @@ def conclude(
     exit_code: int | None = 0,
     log: str = "",
     finished: bool = True,
+    foreign_cores: float | None = None,
 ) -> Verdict:
     """Judges a job that left ``files`` (values are written as JSON, strings as they are)."""
     out = folder / "out"
@@ -79,6 +80,8 @@ def conclude(
     for name, content in files.items():
         text = content if isinstance(content, str) else json.dumps(content)
         (out / name).write_text(text)
-    outcome = Outcome(ending, start, start + 4.5, exit_code, "the reason why")
+    outcome = Outcome(
+        ending, start, start + 4.5, exit_code, "the reason why", foreign_cores=foreign_cores
+    )
     collected = collect(out, folder / "artifacts")
     return judge(Evidence(make_job(mode), outcome, collected, expectation(), log), 0.5, 1)

@@ -109,6 +109,16 @@ def test_noise_is_said_and_too_much_of_it_says_nothing(
     assert [warning in text for text in verdict.warnings] == ([True] if warning else [])
 
 
+def test_on_a_shared_cpu_no_speedup_is_stated(tmp_path: Path) -> None:
+    quiet, crowded = tmp_path / "quiet", tmp_path / "crowded"
+    for folder, cores, speedup in ((quiet, 0.1, pytest.approx(2.0)), (crowded, 1.0, None)):
+        folder.mkdir()
+        files = GOOD[Mode.BENCHMARK]
+        verdict = conclude(folder, Mode.BENCHMARK, files, foreign_cores=cores)
+        assert (verdict.status, verdict.speedup) == (Status.PASSED, speedup)
+        assert ("other processes kept 1 cores" in " ".join(verdict.warnings)) == (speedup is None)
+
+
 def changed(document: Any, *path: Any, value: Any) -> Any:
     """A copy with one value replaced, or removed where ``value`` is ``...``."""
     copied = copy.deepcopy(document)
@@ -223,8 +233,10 @@ BAD_REPORTS = {
                 "case_id": CASES[0],
                 "status": "FAILED",
                 "stage": "invoke",
-                "category": "DTYPE_UNSUPPORTED",
-                "message": "not implemented for 'Half'\nmore",
+                "failure": {
+                    "category": "DTYPE_UNSUPPORTED",
+                    "message": "not implemented for 'Half'\nmore",
+                },
             },
         ),
         "DTYPE_UNSUPPORTED at invoke: not implemented for 'Half'",

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from bench_runner.contract.outcome import Ending
 from bench_runner.executors.capped_log import HEAD_BYTES, TAIL_BYTES, CappedLog
+from bench_runner.executors.foreign_load import ForeignLoad, cgroup_cpu_s, family_cpu_s
 from bench_runner.executors.run_lock import RunLocked, acquire, is_held
 from bench_runner.executors.watch import folder_bytes, watch
 from bench_runner.harness.descendants import descendants, kill_descendants
@@ -64,6 +66,30 @@ def test_watch_names_what_ended_a_job(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "file").write_bytes(b"x" * (2 << 20))
     assert watch(never, quiet, 9, (tmp_path,), 1 << 20) is Ending.OUTPUT_LIMIT
+
+
+def test_foreign_load_is_what_others_used() -> None:
+    burn = [sys.executable, "-c", "while True: pass"]
+    with subprocess.Popen(burn) as other:
+        mine, anyone = ForeignLoad(lambda: family_cpu_s(other.pid)), ForeignLoad(lambda: 0.0)
+        for load in (mine, anyone):
+            load.sample()
+        time.sleep(1.0)
+        for load in (mine, anyone):
+            load.sample()
+        other.kill()
+    assert mine.cores is not None
+    assert anyone.cores is not None
+    # The burner's own core is foreign to one view and not to the other.
+    assert anyone.cores - mine.cores > 0.3
+
+
+def test_foreign_load_is_unknown_without_two_samples() -> None:
+    load = ForeignLoad(lambda: None)
+    load.sample()
+    assert load.cores is None
+    assert family_cpu_s(2**22 + 1) is None
+    assert cgroup_cpu_s(2**22 + 1) is None
 
 
 def test_folder_bytes_does_not_follow_links(tmp_path: Path) -> None:
