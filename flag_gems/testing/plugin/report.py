@@ -8,6 +8,7 @@ import math
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import pytest
 
 def plain(value: Any) -> Any:
     """The value as JSON can hold it: tuples are lists, dtypes lose their `torch.`, and what is not
-    a finite number is a string."""
+    a finite number is a string. A member of an enumeration is its value."""
+    if isinstance(value, Enum):
+        return plain(value.value)
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
