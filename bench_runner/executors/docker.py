@@ -26,7 +26,7 @@ from docker.utils.socket import frames_iter
 from bench_runner.backends import Backend
 from bench_runner.contract.outcome import Ending, Outcome
 from bench_runner.executors.capped_log import CappedLog
-from bench_runner.executors.foreign_load import ForeignLoad, cgroup_cpu_s
+from bench_runner.executors.foreign_load import ForeignLoad
 from bench_runner.executors.interface import ExecutorError, Launch
 from bench_runner.executors.profilers import usable_profiler
 from bench_runner.executors.run_lock import is_held
@@ -249,8 +249,7 @@ class DockerHandle:
             reader = threading.Thread(target=copy_output, args=(attached, log), daemon=True)
             reader.start()
             self._api.start(container)
-            pid = int(self._api.inspect_container(container)["State"]["Pid"])
-            self._load = load = ForeignLoad(lambda: cgroup_cpu_s(pid))
+            self._load = load = ForeignLoad(lambda: container_cpu_s(self._api, container))
             ending = watch(
                 finished=lambda seconds: self._gone(container, reader, seconds),
                 cancelled=self._cancelled,
@@ -285,6 +284,15 @@ class DockerHandle:
         if self._id is not None:
             with contextlib.suppress(docker.errors.NotFound):
                 self._api.remove_container(self._id, force=True, v=True)
+
+
+def container_cpu_s(api: docker.APIClient, container: str) -> float | None:
+    """Processor seconds of a container so far; None when it is gone."""
+    try:
+        statistics = api.stats(container, stream=False, one_shot=True)
+        return int(statistics["cpu_stats"]["cpu_usage"]["total_usage"]) / 1e9
+    except (docker.errors.APIError, KeyError):
+        return None
 
 
 def copy_output(attached: Any, log: CappedLog) -> None:

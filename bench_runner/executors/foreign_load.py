@@ -10,11 +10,8 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import psutil
-
-CGROUPS = Path("/sys/fs/cgroup")
 
 
 class ForeignLoad:
@@ -65,18 +62,3 @@ def family_cpu_s(root: int) -> float | None:
     except psutil.NoSuchProcess:
         return None
     return total
-
-
-def cgroup_cpu_s(pid: int) -> float | None:
-    """Processor seconds of a process's control group (version 2), which is a container's whole."""
-    try:
-        (line,) = (
-            line
-            for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines()
-            if line.startswith("0::")
-        )
-        statistics = (CGROUPS / line[4:] / "cpu.stat").read_text()
-        fields = dict(entry.split() for entry in statistics.splitlines())
-        return int(fields["usage_usec"]) / 1e6
-    except (OSError, ValueError, KeyError):
-        return None

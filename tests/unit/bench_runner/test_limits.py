@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from bench_runner.contract.outcome import Ending
 from bench_runner.executors.capped_log import HEAD_BYTES, TAIL_BYTES, CappedLog
-from bench_runner.executors.foreign_load import ForeignLoad, cgroup_cpu_s, family_cpu_s
+from bench_runner.executors.foreign_load import ForeignLoad, family_cpu_s
 from bench_runner.executors.run_lock import RunLocked, acquire, is_held
 from bench_runner.executors.watch import folder_bytes, watch
 from bench_runner.harness.descendants import descendants, kill_descendants
@@ -89,7 +89,6 @@ def test_foreign_load_is_unknown_without_two_samples() -> None:
     load.sample()
     assert load.cores is None
     assert family_cpu_s(2**22 + 1) is None
-    assert cgroup_cpu_s(2**22 + 1) is None
 
 
 def test_folder_bytes_does_not_follow_links(tmp_path: Path) -> None:
