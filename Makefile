@@ -6,6 +6,8 @@ BACKEND ?= cpu
 # Two workers keep a small machine busy without starving the kernels that the tests time.
 TEST_WORKERS ?= 2
 PYTEST_ARGS ?=
+# Options of bench-runner run, for example --executor local.
+DEMO_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test docker lint format clean
@@ -18,7 +20,7 @@ setup: ## Make .venv for BACKEND (default cpu)
 
 demo: ## Set up and judge the example candidates on the CPU
 	@./setup.sh cpu
-	@bash examples/demo.sh
+	@bash examples/demo.sh $(DEMO_ARGS)
 
 test: lint ## Set up, lint and run every test (BENCH_REQUIRE_DOCKER=1: no engine is an error)
 	@$(PYTHON_IN_VENV) -m pytest tests -n $(TEST_WORKERS) $(PYTEST_ARGS)

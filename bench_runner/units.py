@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 
 def ratio(value: float) -> str:
     """Two decimals, or two figures where those would be lost."""
-    return f"{value:.2f}×" if value >= 0.1 else f"{value:.2g}×"
+    if value >= 0.1:
+        return f"{value:.2f}×"
+    # Never as an exponent: 9.4e-05 is hard to compare with 0.0042.
+    return format(Decimal(f"{value:.2g}"), "f") + "×"
 
 
 def milliseconds(value: float) -> str:

@@ -95,6 +95,7 @@ class Measurement(Claim):
     case_id: Text
     dtype: Text | None = None
     shape: Any = None
+    params: dict[str, Any] | None = None
     latency_base: float | None = None
     latency: float | None = None
     candidate_source: Text | None = None

@@ -50,6 +50,8 @@ class CaseTiming(Record):
     case_id: str
     dtype: str
     shape: str
+    params: str = ""
+    """What else tells the case from others of its shape; empty where nothing does."""
     baseline_ms: PositiveFloat
     candidate_ms: PositiveFloat
     baseline_spread: NonNegativeFloat | None = None

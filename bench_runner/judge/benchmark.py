@@ -129,6 +129,9 @@ def _timing(dtype: str, m: Measurement) -> CaseTiming | None:
         case_id=m.case_id,
         dtype=m.dtype or dtype,
         shape=_text(m.shape),
+        params=", ".join(f"{name}={_text(value)}" for name, value in (m.params or {}).items())[
+            :200
+        ],
         baseline_ms=m.latency_base,
         candidate_ms=m.latency,
         baseline_spread=m.spread_base,

@@ -61,6 +61,12 @@ class CandidateView:
         return min(reasons)[1] if reasons else ""
 
     @property
+    def unsure(self) -> str:
+        """Why measured times carry no speed-up; empty where they do."""
+        verdicts = [verdict for _, verdict in self.jobs if verdict and verdict.timings]
+        return next((v.warnings[0] for v in verdicts if not v.speedup and v.warnings), "")
+
+    @property
     def timings(self) -> list[CaseTiming]:
         """Worst case first."""
         found = [t for _, verdict in self.jobs if verdict for t in verdict.timings]

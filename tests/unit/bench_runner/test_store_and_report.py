@@ -171,7 +171,8 @@ def test_latencies_have_readable_units(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(2.345, "2.35×"), (0.1, "0.10×"), (0.00423, "0.0042×")]
+    ("value", "text"),
+    [(2.345, "2.35×"), (0.1, "0.10×"), (0.00423, "0.0042×"), (9.41e-5, "0.000094×")],
 )
 def test_ratios_keep_their_figures(value: float, text: str) -> None:
     assert ratio(value) == text
