@@ -37,6 +37,9 @@ class CandidateView:
 
     @property
     def speedup(self) -> float | None:
+        """Of a candidate that passed in every mode: how fast a wrong result comes is no matter."""
+        if self.status != Status.PASSED.value:
+            return None
         return next((v.speedup for _, v in self.jobs if v and v.speedup), None)
 
     @property
