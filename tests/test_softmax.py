@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import flag_gems
 from flag_gems.testing import assert_close, options, to_reference
 from flag_gems.testing.drawing import drawn, shapes
-from flag_gems.testing.operands import FLOATING, values
+from flag_gems.testing.operands import FLOATING, INTEGRAL, values
 
 SHAPES = [(37,), (5, 33), (3, 7, 17)]
 if not options.quick:
@@ -62,6 +62,18 @@ def test_softmax_to_another_dtype():
     x = values((6, 20), torch.float16)
     ref = torch.softmax(to_reference(x, upcast=True), -1)
     assert_close(flag_gems.softmax(x, -1, torch.float32), ref, torch.float32)
+
+
+@pytest.mark.softmax
+@pytest.mark.parametrize("dtype", [*INTEGRAL, torch.int8, torch.int16, torch.bool])
+@pytest.mark.parametrize(("shape", "dim"), [((3, 5), 1), ((2051, 64), 0)])
+def test_softmax_of_integers(shape, dim, dtype):
+    x = values(shape, dtype)
+    if dtype.is_signed:
+        # All far below 0, so that a lane without an element would outweigh them.
+        x = -x.abs() - 20
+    ref = torch.softmax(x.cpu(), dim, torch.float64)
+    assert_close(flag_gems.softmax(x, dim, torch.float32), ref, torch.float32, atol=1e-7)
 
 
 @pytest.mark.softmax

@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import dtypes, torch_device_fn
+from flag_gems.runtime import dtypes, memory, native, torch_device_fn
 from flag_gems.runtime.tiling import row_tile, warps
 
 
@@ -143,17 +143,13 @@ _ROW_GROUPS = 64
 few that adding up their partial sums costs little."""
 
 
-def _accumulate(dtype: torch.dtype) -> torch.dtype:
-    return torch.float64 if dtype is torch.float64 else torch.float32
-
-
 def _forward(
     x: torch.Tensor, weight: torch.Tensor | None, columns: int, eps: float, keep: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The result and, where ``keep`` asks for it, the reciprocal root mean square of each row."""
     rows = x.numel() // columns if columns else 0
     out = torch.empty_like(x)
-    inverse = torch.empty(rows if keep else 0, dtype=_accumulate(x.dtype), device=x.device)
+    inverse = torch.empty(rows if keep else 0, dtype=dtypes.accumulate(x.dtype), device=x.device)
     if not x.numel():
         return out, inverse
     block_m, block_n = row_tile(rows, columns, contiguous=True)
@@ -233,6 +229,27 @@ def _weight_gradient(
     return partial.sum(0).to(weight.dtype).view(weight.shape)
 
 
+def _differentiable_backward(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    shape: tuple[int, int],
+    eps: float,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The gradients in torch's operators, for backwards that are differentiated again."""
+    wide = dtypes.accumulate(x.dtype)
+    rows = x.to(wide).reshape(shape)
+    slope = grad.to(wide).reshape(shape)
+    scale = torch.rsqrt(rows.square().mean(1, keepdim=True) + eps)
+    normal = rows * scale
+    grad_weight = None
+    if weight is not None:
+        grad_weight = (slope * normal).sum(0).to(weight.dtype).view(weight.shape)
+        slope = slope * weight.to(wide).reshape(-1)
+    grad_x = scale * (slope - normal * (slope * normal).mean(1, keepdim=True))
+    return grad_x.to(x.dtype).view(x.shape), grad_weight
+
+
 class _RmsNorm(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -241,12 +258,16 @@ class _RmsNorm(torch.autograd.Function):
         out, inverse = _forward(x, weight, columns, eps, keep=True)
         ctx.save_for_backward(x, weight, inverse)
         ctx.columns = columns
+        ctx.eps = eps
         return out
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor) -> Any:
         x, weight, inverse = ctx.saved_tensors
-        grad = grads[0].contiguous()
+        if torch.is_grad_enabled():
+            shape = (inverse.numel(), ctx.columns)
+            return *_differentiable_backward(grads[0], x, weight, shape, ctx.eps), None, None
+        grad = grads[0].resolve_neg().contiguous()
         needs_x, needs_weight, *_ = ctx.needs_input_grad
         grad_x = _input_gradient(grad, x, weight, inverse, ctx.columns) if needs_x else None
         grad_weight = _weight_gradient(grad, x, inverse, weight) if needs_weight else None
@@ -268,11 +289,13 @@ def rms_norm(
 
     Returns:
         A contiguous tensor of the shape and dtype of ``x``, computed in float32 (float64 for
-        float64). Differentiable once with respect to ``x`` and ``weight``.
+        float64). Differentiable with respect to ``x`` and ``weight``; the second derivative runs on
+        torch's own operators.
 
     Raises:
         ValueError: the shapes do not fit together.
         TypeError: a dtype is not floating.
+        RuntimeError: whatever torch raises for layouts or devices that do not fit together.
     """
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if not shape or tuple(x.shape[-len(shape) :]) != shape:
@@ -286,6 +309,9 @@ def rms_norm(
     for name, tensor in (("x", x), ("weight", weight)):
         if tensor is not None and not dtypes.is_floating(tensor.dtype):
             raise TypeError(f"rms_norm: {name} is {tensor.dtype}, not a floating dtype")
+    reason = memory.limit(x, weight)
+    if reason is not None:
+        return native.call("rms_norm", reason, x, list(shape), weight, eps)
     x = x.contiguous()
     weight = None if weight is None else weight.contiguous()
     columns = math.prod(shape)

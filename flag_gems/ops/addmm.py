@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 
 from flag_gems.ops import matmul
-from flag_gems.runtime import native
+from flag_gems.runtime import memory, native
 from flag_gems.runtime.geometry import is_dense
 
 Number = int | float
@@ -20,8 +20,9 @@ def _limit(
         return reason
     if input.dtype != mat1.dtype:
         return f"dtypes {input.dtype}, {mat1.dtype}"
-    if input.device != mat1.device:
-        return "devices"
+    reason = memory.limit(mat1, input)
+    if reason is not None:
+        return reason
     shape = (mat1.shape[0], mat2.shape[1])
     if input.dim() > 2 or any(
         own not in (1, full)

@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import device, dtypes, native, torch_device_fn
+from flag_gems.runtime import device, dtypes, memory, native, torch_device_fn
 from flag_gems.runtime.tiling import row_tile, warps
 
 
@@ -76,12 +76,11 @@ def _limit(
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         return "shapes"
     for tensor in (input, weight, bias):
-        if tensor is None:
-            continue
-        if not dtypes.is_floating(tensor.dtype):
+        if tensor is not None and not dtypes.is_floating(tensor.dtype):
             return f"dtype {tensor.dtype}"
-        if tensor.device != input.device or tensor.device.type != device.name:
-            return "devices"
+    reason = memory.limit(input, weight, bias)
+    if reason is not None:
+        return reason
     for tensor in (weight, bias):
         if tensor is None:
             continue
@@ -213,7 +212,7 @@ def layer_norm(
 ) -> torch.Tensor:
     """``(input - mean) / sqrt(variance + eps) * weight + bias`` over the trailing dimensions.
 
-    Arguments and errors are those of :func:`native_layer_norm`. Differentiable once; the backward
+    Arguments and errors are those of :func:`native_layer_norm`. Differentiable; the backward
     is torch's own kernel.
     """
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)

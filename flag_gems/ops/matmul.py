@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import device, dtypes, interpreted, torch_device_fn
+from flag_gems.runtime import device, dtypes, interpreted, memory, torch_device_fn
 from flag_gems.runtime.tiling import next_power_of_2
 
 
@@ -187,8 +187,4 @@ def limit(a: torch.Tensor, b: torch.Tensor) -> str | None:
         return "shapes"
     if a.dtype != b.dtype or not dtypes.is_floating(a.dtype):
         return f"dtypes {a.dtype}, {b.dtype}"
-    if a.device != b.device or a.device.type != device.name:
-        return "devices"
-    if a.is_sparse or b.is_sparse:
-        return "sparse"
-    return None
+    return memory.limit(a, b)

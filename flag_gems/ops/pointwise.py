@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import device, dtypes, torch_device_fn
+from flag_gems.runtime import device, dtypes, memory, torch_device_fn
 from flag_gems.runtime.geometry import coalesce, is_dense
 from flag_gems.runtime.tiling import TILE, next_power_of_2, warps
 
@@ -176,8 +176,9 @@ def limit(*operands: Operand) -> str | None:
         if isinstance(operand, torch.Tensor):
             if not dtypes.is_real(operand.dtype):
                 return f"dtype {operand.dtype}"
-            if operand.layout is not torch.strided:
-                return f"layout {operand.layout}"
+            reason = memory.form_limit(operand)
+            if reason is not None:
+                return reason
             if operand.device != tensors[0].device and operand.dim() > 0:
                 return "devices"
     return None

@@ -13,7 +13,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import dtypes, native, torch_device_fn
+from flag_gems.runtime import dtypes, memory, native, torch_device_fn
 from flag_gems.runtime.geometry import Grid2, grid2, wrap_dim
 from flag_gems.runtime.tiling import row_tile, warps
 
@@ -45,8 +45,9 @@ def softmax_kernel(
     out_row = out + (row // inner * out_outer + row % inner * out_inner)[:, None]
     if WHOLE:
         inside = (lane < columns)[None, :]
-        value = tl.load(x_row + lane[None, :] * x_step, mask=inside, other=-float("inf"))
-        value = value.to(COMPUTE)
+        value = tl.load(x_row + lane[None, :] * x_step, mask=inside, other=0).to(COMPUTE)
+        # After the conversion, because an integer has no -inf.
+        value = tl.where(inside, value, -float("inf"))
         power = tl.exp(value - tl.max(value, axis=1)[:, None])
         result = power / tl.sum(power, axis=1)[:, None]
         tl.store(out_row + lane[None, :] * out_step, result, mask=valid & inside)
@@ -56,8 +57,8 @@ def softmax_kernel(
         for start in range(0, columns, BLOCK_N):
             column = start + lane
             inside = (column < columns)[None, :]
-            value = tl.load(x_row + column[None, :] * x_step, mask=inside, other=-float("inf"))
-            value = value.to(COMPUTE)
+            value = tl.load(x_row + column[None, :] * x_step, mask=inside, other=0).to(COMPUTE)
+            value = tl.where(inside, value, -float("inf"))
             higher = tl.maximum(peak, tl.max(value, axis=1))
             # While a row has shown nothing but -inf there is no finite maximum to subtract.
             shift = tl.where(higher == -float("inf"), 0.0, higher)
@@ -68,7 +69,7 @@ def softmax_kernel(
         for start in range(0, columns, BLOCK_N):
             column = start + lane
             mask = valid & (column < columns)[None, :]
-            value = tl.load(x_row + column[None, :] * x_step, mask=mask, other=0.0).to(COMPUTE)
+            value = tl.load(x_row + column[None, :] * x_step, mask=mask, other=0).to(COMPUTE)
             result = tl.exp(value - shift[:, None]) / total[:, None]
             tl.store(out_row + column[None, :] * out_step, result, mask=mask)
 
@@ -187,7 +188,21 @@ class _Softmax(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor) -> Any:
         (out,) = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return _differentiable_backward(grads[0], out, ctx.dim, ctx.input_dtype), None, None
         return softmax_backward(grads[0], out, ctx.dim, ctx.input_dtype), None, None
+
+
+def _differentiable_backward(
+    grad: torch.Tensor, out: torch.Tensor, dim: int, input_dtype: torch.dtype
+) -> torch.Tensor:
+    """The same gradient in torch's operators, for backwards that are differentiated again.
+
+    ATen's own `_softmax_backward_data` rejects most pairs of dtypes.
+    """
+    wide = dtypes.accumulate(out.dtype)
+    grad, out = grad.to(wide), out.to(wide)
+    return (out * (grad - (grad * out).sum(dim, keepdim=True))).to(input_dtype)
 
 
 def softmax(input: torch.Tensor, dim: int = -1, dtype: torch.dtype | None = None) -> torch.Tensor:
@@ -196,8 +211,9 @@ def softmax(input: torch.Tensor, dim: int = -1, dtype: torch.dtype | None = None
     Args:
         input: any shape and strides; a floating dtype, or any real one when ``dtype`` is given.
         dim: the dimension that sums to 1.
-        dtype: dtype of the result (default: that of the input). Differentiable once with respect to
-            input.
+        dtype: dtype of the result (default: that of the input).
+
+    Differentiable with respect to ``input``; the second derivative runs on torch's own operators.
 
     Raises:
         IndexError, RuntimeError: whatever torch raises for a bad dim or dtype.
@@ -206,10 +222,13 @@ def softmax(input: torch.Tensor, dim: int = -1, dtype: torch.dtype | None = None
     wrapped = wrap_dim(dim, input.dim())
     if wrapped is None:
         return native.call("_softmax", "dim out of range", input, dim, False)
+    reason = memory.limit(input)
     if not dtypes.is_floating(out_dtype) or not dtypes.is_real(input.dtype):
+        reason = f"dtype {input.dtype}"
+    if reason is not None:
         if dtype is not None:
             input = input.to(dtype)
-        return native.call("_softmax", f"dtype {input.dtype}", input, dim, False)
+        return native.call("_softmax", reason, input, dim, False)
     if torch.is_grad_enabled() and input.requires_grad:
         return _Softmax.apply(input, wrapped, out_dtype)
     return _forward(input, wrapped, out_dtype)
@@ -256,6 +275,8 @@ def softmax_backward(
         reason = "grad and output differ"
     elif not dtypes.is_floating(output.dtype) or not dtypes.is_floating(input_dtype):
         reason = f"dtype {output.dtype}"
+    else:
+        reason = memory.limit(output, grad_output)
     if wrapped is None or reason is not None:
         return native.call(
             "_softmax_backward_data", str(reason), grad_output, output, dim, input_dtype

@@ -50,6 +50,11 @@ def compute(dtype: torch.dtype) -> tl.dtype:
     return _FLOATING.get(dtype) or _INTEGRAL[dtype]
 
 
+def accumulate(dtype: torch.dtype) -> torch.dtype:
+    """The dtype in which sums of a floating ``dtype`` are kept."""
+    return torch.float64 if dtype is torch.float64 else torch.float32
+
+
 def float64_bits(value: float) -> int:
     """The bits of a double as a signed integer.
 
