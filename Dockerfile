@@ -47,7 +47,6 @@ RUN --mount=type=secret,id=ca_bundle --mount=type=secret,id=pip_conf \
 FROM dependencies
 ARG BACKEND
 ARG ENVIRONMENT
-# Bytecode that never looks at the source's time stamp: the root file system is read-only and no user owns it.
 WORKDIR /opt/bench
 COPY pyproject.toml backends.yaml ./
 COPY flag_gems flag_gems
@@ -56,6 +55,7 @@ COPY benchmark benchmark
 COPY tests/*.py tests/
 COPY --chmod=0755 bench_runner/images/entrypoint.sh /opt/bench-entrypoint
 ARG SUITE
+# Bytecode that never looks at the source's time stamp: the root file system is read-only and no user owns it.
 RUN chmod -R a+rX,go-w /opt/bench; \
     PYTHONPATH=/opt/bench /opt/venv/bin/python -c 'import sys; from bench_runner.suite import *; \
       found = suite_fingerprint(suite_root()); \
@@ -72,7 +72,7 @@ ENV PATH=/opt/venv/bin:$PATH \
 USER 65532:65532
 # Loads the vendor's environment and becomes the command it is given; it replaces whatever the base had.
 ENTRYPOINT ["/opt/bench-entrypoint"]
-CMD ["python", "-m", "bench_runner.harness", "/in/job.json"]
+CMD ["python", "-m", "bench_runner.harness", "/in/job.json", "/out"]
 ARG VERSION
 ARG REVISION
 ARG TORCH

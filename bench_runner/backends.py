@@ -44,7 +44,7 @@ class Image(_Record):
 
 
 class DeviceRequest(_Record):
-    """A Docker device request; the executor adds the ids of the devices that a job gets."""
+    """A Docker device request; the executor adds the id of the device that a job gets."""
 
     driver: str
     capabilities: tuple[str, ...]

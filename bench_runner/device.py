@@ -30,9 +30,13 @@ def describe_device(vendor: str) -> str:
     """
     if vendor == "cpu":
         return _cpu_name()
-    tool = VENDOR_TOOLS[vendor]
+    tool = VENDOR_TOOLS.get(vendor)
+    if tool is None:
+        raise DeviceNotFound(f"no {vendor} device: no tool is known that would show one")
     try:
         done = subprocess.run(tool, capture_output=True, text=True, timeout=60, check=False)
+    except FileNotFoundError as error:
+        raise DeviceNotFound(f"{tool[0]}, the vendor's tool, is not installed") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DeviceNotFound(f"no {vendor} device: {tool[0]}: {error}") from error
     lines = done.stdout.strip().splitlines()

@@ -19,6 +19,7 @@ from bench_runner.errors import UsageFault
 from bench_runner.yaml_lines import line_of, read_yaml
 
 DEFAULT_MODES = (Mode.PREFLIGHT, Mode.CORRECTNESS, Mode.BENCHMARK, Mode.PROFILE)
+MOST_BYTES = 1 << 62
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -35,6 +36,8 @@ class Entry:
     override: str | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     """What this row sets differently."""
+    where: str = ""
+    """File and line of the row, to begin an error with; empty for the command line."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,10 @@ def parse_size(text: str) -> int:
         PlanError: it is none of these, or not positive.
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text.lower())
-    size = int(float(match[1]) * SIZES[match[2]]) if match else 0
-    if size <= 0:
+    size = float(match[1]) * SIZES[match[2]] if match else 0.0
+    if not 1 <= size < MOST_BYTES:
         raise PlanError(f"{text!r} is not a size; write for example 8g or 512m")
-    return size
+    return int(size)
 
 
 def parse_modes(text: str) -> tuple[Mode, ...]:
@@ -100,7 +103,7 @@ def read_candidate(spec: str, op: str, folder: Path | None = None) -> Candidate:
         path = folder / name
     if not path.is_file():
         raise PlanError(f"candidate {spec!r}: no file {path}")
-    if not function.isidentifier():
+    if not (function.isidentifier() and function.isascii()):
         raise PlanError(f"candidate {spec!r}: {function!r} is not a function's name")
     try:
         content = path.read_bytes()
@@ -168,6 +171,8 @@ def load_matrix(path: Path) -> Request:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         raise PlanError(f"{path}:{line}: not YAML: {getattr(error, 'problem', error)}") from error
+    if not isinstance(data, dict):
+        raise PlanError(f"{path}:1: a matrix is a mapping with the key 'candidates'")
     try:
         matrix = _Matrix.model_validate(data)
     except ValidationError as error:
@@ -175,11 +180,11 @@ def load_matrix(path: Path) -> Request:
         raise PlanError(f"{path}:{line}: {explain(error)}") from error
     entries = []
     for number, row in enumerate(matrix.candidates):
+        where = f"{path}:{line_of(root, ('candidates', number))}: "
         try:
-            entries.append(_entry(row, path.absolute().parent))
+            entries.append(_entry(row, path.absolute().parent, where))
         except PlanError as error:
-            line = line_of(root, ("candidates", number))
-            raise PlanError(f"{path}:{line}: {error}") from error
+            raise PlanError(f"{where}{error}") from error
     settings = {
         "level": matrix.level,
         "timeout_s": matrix.timeout,
@@ -195,7 +200,7 @@ def load_matrix(path: Path) -> Request:
     )
 
 
-def _entry(row: _Row, folder: Path) -> Entry:
+def _entry(row: _Row, folder: Path, where: str) -> Entry:
     candidate = read_candidate(row.candidate, row.op, folder) if row.candidate else None
     if row.override and candidate is None:
         raise PlanError("override needs a candidate")
@@ -209,7 +214,15 @@ def _entry(row: _Row, folder: Path) -> Entry:
         candidate,
         row.override,
         {name: value for name, value in settings.items() if value is not None},
+        where,
     )
+
+
+def _override_of(entry: Entry) -> str:
+    name = entry.override or entry.op
+    if not (name.isidentifier() and name.isascii()) or name.startswith("__"):
+        raise PlanError(f"{entry.where}override {name!r} is not a name an operator can have")
+    return name
 
 
 def make_jobs(request: Request, environment: Environment) -> tuple[Job, ...]:
@@ -222,23 +235,29 @@ def make_jobs(request: Request, environment: Environment) -> tuple[Job, ...]:
     for entry in request.entries:
         for mode in request.modes or DEFAULT_MODES:
             job = _job(entry, mode, {**request.settings, **entry.settings}, environment)
-            if job.key in jobs and mode.needs_candidate:
-                raise PlanError(f"{job.id}: the same candidate is listed twice for {entry.op}")
+            twin = jobs.get(job.key)
+            if twin is not None and job.candidate is not None and twin.candidate is not None:
+                raise PlanError(
+                    f"{entry.where}{job.candidate.path} is, to the byte, what {entry.op} has "
+                    f"already as {twin.candidate.path}"
+                )
             jobs[job.key] = job
     return tuple(jobs.values())
 
 
 def _job(entry: Entry, mode: Mode, settings: dict[str, Any], environment: Environment) -> Job:
     if mode.needs_candidate and entry.candidate is None:
-        raise PlanError(f"mode {mode.value} needs a candidate of {entry.op}: --candidate FILE.py")
+        raise PlanError(
+            f"{entry.where}mode {mode.value} needs a candidate of {entry.op}, a FILE.py[:FUNCTION]"
+        )
     try:
         return Job(
             op=entry.op,
             mode=mode,
             candidate=entry.candidate if mode.needs_candidate else None,
-            override=(entry.override or entry.op) if mode.needs_candidate else None,
+            override=_override_of(entry) if mode.needs_candidate else None,
             settings=Settings(**settings),
             environment=environment,
         )
     except ValidationError as error:
-        raise PlanError(f"{entry.op} {mode.value}: {explain(error)}") from error
+        raise PlanError(f"{entry.where}{entry.op} {mode.value}: {explain(error)}") from error

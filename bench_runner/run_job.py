@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from bench_runner.catalogue import Catalogue
@@ -15,6 +16,7 @@ from bench_runner.contract.verdict import Verdict
 from bench_runner.executors.inputs import CandidateChanged, make_launch, place, write_inputs
 from bench_runner.executors.interface import Executor, Handle, Launch
 from bench_runner.expectations import Expectations, ListingFailed
+from bench_runner.judge.correctness import claims_skips
 from bench_runner.judge.evidence import Evidence
 from bench_runner.judge.verdict import judge, without_a_process
 from bench_runner.store.artifacts import collect
@@ -56,7 +58,7 @@ class JobRunner:
             verdict = self._attempt(job, queued_at, attempt)
             if verdict.status is not Status.INFRA_ERROR:
                 break
-        if self._cancelled or verdict is None or verdict.status is Status.CANCELLED:
+        if self._cancelled or verdict is None:
             return None
         self._run.write_verdict(verdict)
         return verdict
@@ -73,6 +75,13 @@ class JobRunner:
             expectation = self._expectations.of(operator, job.settings)
         except ListingFailed as error:
             return without_a_process(job, Status.INFRA_ERROR, str(error))
+        wanted = job.settings.profile_case
+        if job.mode is Mode.PROFILE and wanted and wanted not in expectation.cases.case_ids:
+            return without_a_process(
+                job,
+                Status.CANCELLED,
+                f"no case {wanted!r} to profile; see: bench-runner cases --op {job.op}",
+            )
         launch = make_launch(
             self._executor,
             job.id,
@@ -81,7 +90,7 @@ class JobRunner:
             job.settings,
             profiling=job.mode is Mode.PROFILE,
         )
-        case = job.settings.profile_case or expectation.cases.case_ids[0]
+        case = wanted or expectation.cases.case_ids[0]
         try:
             files = write_inputs(job, operator, case, self._executor.inputs_seen_at(launch))
         except CandidateChanged as error:
@@ -91,6 +100,12 @@ class JobRunner:
         outcome = self._wait(launch)
         collected = collect(launch.outputs, launch.folder / "artifacts")
         evidence = Evidence(job, outcome, collected, expectation, tail(launch.log))
+        if job.mode is Mode.CORRECTNESS and claims_skips(evidence):
+            try:
+                skips = self._expectations.skips(operator, job.settings)
+            except ListingFailed as error:
+                return without_a_process(job, Status.INFRA_ERROR, str(error))
+            evidence = replace(evidence, baseline_skips=skips)
         return judge(evidence, queue_s, attempt)
 
     def _wait(self, launch: Launch) -> Outcome:

@@ -59,6 +59,12 @@ def main() -> None:
             traceback.print_exc()
         click.echo(f"bench-runner: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:
+        if debug:
+            traceback.print_exc()
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"bench-runner: {where}{error.strerror or error}", err=True)
+        sys.exit(InfrastructureFault.exit_code)
     except Exception as error:
         if debug:
             raise

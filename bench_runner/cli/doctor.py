@@ -8,6 +8,7 @@ import sys
 
 import click
 from rich.table import Table
+from rich.text import Text
 
 from bench_runner.cli import terminal
 from bench_runner.cli.options import FORMAT
@@ -27,7 +28,7 @@ def doctor(output_format: str) -> None:
         for name in ("", "what", "found", "to do"):
             table.add_column(name, overflow="fold")
         for finding in findings:
-            mark = "[green]ok[/green]" if finding.ok else "[yellow]--[/yellow]"
+            mark = Text("ok", style="green") if finding.ok else Text("--", style="yellow")
             table.add_row(mark, finding.what, finding.found, finding.advice)
         terminal.print_table(table)
     executors = [finding.ok for finding in findings if finding.what.endswith("executor")]

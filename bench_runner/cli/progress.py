@@ -15,6 +15,7 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.text import Text
 
 from bench_runner.cli.terminal import style
 from bench_runner.contract.job import Job
@@ -28,7 +29,7 @@ class LiveProgress:
         self._console = console
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -72,7 +73,9 @@ class LiveProgress:
         )
         seconds = f" {verdict.phases.total_s:.1f} s" if verdict and verdict.attempts else ""
         self._console.print(
-            f"[{self._ended}/{self._total}] {describe(job)} [{colour}]{word}[/{colour}]{seconds}",
+            Text(f"[{self._ended}/{self._total}] {describe(job)} ")
+            + Text(word, style=colour)
+            + Text(seconds),
             soft_wrap=True,
         )
 

@@ -8,13 +8,17 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from bench_runner.cli.terminal import print_table, style
+from bench_runner.cli.terminal import data, print_table, style
 from bench_runner.contract.job import Job
 from bench_runner.contract.status import exit_code
 from bench_runner.contract.verdict import Verdict
 from bench_runner.scheduler import summary
 from bench_runner.store.runs import RunFolder
 from bench_runner.units import ratio
+
+PHASES = ("start s", "import s", "pytest s", "collect s")
+FULL_WIDTH = 140
+"""Columns from which every cell of the table has room."""
 
 
 def run_document(run: RunFolder) -> dict[str, Any]:
@@ -46,13 +50,20 @@ def job_document(job: Job, verdict: Verdict | None) -> dict[str, Any]:
 
 
 def print_run(run: RunFolder) -> None:
-    """The table of a run: a line for each job, candidates set apart."""
+    """The table of a run: a line for each job, candidates set apart.
+
+    On a narrow terminal the seconds are left to ``show RUN JOB`` and the reasons come below.
+    """
+    narrow = data().width < FULL_WIDTH
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("operator", "candidate", "mode", "status"):
+    table.add_column("operator", no_wrap=True)
+    table.add_column("candidate", overflow="fold", no_wrap=not narrow)
+    for name in ("mode", "status"):
         table.add_column(name, no_wrap=True)
-    for name in ("cases", "speed-up", "start s", "import s", "pytest s", "collect s"):
+    for name in ("cases", "speed-up", *(() if narrow else PHASES)):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("why", overflow="fold")
+    if not narrow:
+        table.add_column("why", overflow="fold")
     previous: tuple[str, str] | None = None
     for job, verdict in run.verdicts():
         who = (job.op, job.candidate.label if job.candidate else "(baseline)")
@@ -60,8 +71,14 @@ def print_run(run: RunFolder) -> None:
             table.add_section()
         shown = who if who != previous else ("", "")
         previous = who
-        table.add_row(*shown, job.mode.value, *_cells(verdict))
+        cells = _cells(verdict)
+        table.add_row(*map(Text, shown), job.mode.value, *(cells[:3] if narrow else cells))
     print_table(table)
+    if narrow:
+        for job, verdict in run.verdicts():
+            if verdict and verdict.reason and verdict.attempts:
+                name = job.candidate.label if job.candidate else "(baseline)"
+                data().print(Text(f"\n{job.op} {name} {job.mode.value}: {verdict.reason}"))
 
 
 def _cells(verdict: Verdict | None) -> list[Text]:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from bench_runner.backends import load_backends
-from bench_runner.catalogue import read_catalogue
+from bench_runner.catalogue import Catalogue, read_catalogue
 from bench_runner.cli import terminal
 from bench_runner.cli.interrupts import run_interruptibly
 from bench_runner.cli.options import EXECUTOR, FORMAT, LEVEL, RUNS_DIR
@@ -43,6 +44,8 @@ from bench_runner.store.runs import RunFolder, RunStore
 from bench_runner.suite import suite_root
 
 INTERRUPTED = 130
+RESUMABLE = frozenset({"resume", "runs_dir", "jobs", "output_format"})
+"""Options that say nothing about what is measured."""
 
 
 @click.command()
@@ -116,16 +119,17 @@ def run(**options: Any) -> None:
     """
     talk = terminal.talk()
     store = RunStore(options["runs_dir"])
+    catalogue = read_catalogue(suite_root())
     if options["resume"]:
-        folder, place, lock = _resume(store, options)
+        folder, place = _resume(store, options)
     else:
-        folder, place, lock = _start(store, options)
+        folder, place = _start(store, options, catalogue)
     if place.note:
         talk.print(f"note: {place.note}", soft_wrap=True)
     talk.print(
         f"run {folder.record.id}: {len(folder.record.jobs)} jobs in {folder.path}", soft_wrap=True
     )
-    interrupted = _conduct(folder, place, store, options["jobs"])
+    interrupted = _conduct(folder, place, store, catalogue, options["jobs"])
     verdicts = [verdict for _, verdict in folder.verdicts()]
     if options["output_format"] == "json":
         click.echo(json.dumps(run_document(folder), indent=2))
@@ -134,7 +138,6 @@ def run(**options: Any) -> None:
     counts = ", ".join(f"{number} {status.value}" for status, number in summary(verdicts).items())
     missing = verdicts.count(None)
     talk.print(f"{counts or 'nothing judged'}" + (f", {missing} not run" if missing else ""))
-    del lock
     if interrupted or missing:
         where = f" --runs-dir {shlex.quote(str(options['runs_dir']))}"
         talk.print(
@@ -144,10 +147,11 @@ def run(**options: Any) -> None:
     sys.exit(exit_code(verdict.status for verdict in verdicts if verdict))
 
 
-def _start(store: RunStore, options: dict[str, Any]) -> tuple[RunFolder, Place, int]:
+def _start(
+    store: RunStore, options: dict[str, Any], catalogue: Catalogue
+) -> tuple[RunFolder, Place]:
     request = _request(options)
     place = _place(request.backend or "cpu", options["executor"], request.modes)
-    catalogue = read_catalogue(suite_root())
     for entry in request.entries:
         catalogue[entry.op]
     record = RunRecord(
@@ -159,7 +163,9 @@ def _start(store: RunStore, options: dict[str, Any]) -> tuple[RunFolder, Place, 
         jobs=make_jobs(request, place.environment),
     )
     folder = store.create(record)
-    return folder, place, acquire(folder.path)
+    # Held until this process ends, by whatever death.
+    acquire(folder.path)
+    return folder, place
 
 
 def _request(options: dict[str, Any]) -> Request:
@@ -180,11 +186,14 @@ def _request(options: dict[str, Any]) -> Request:
     entries = [
         Entry(op, read_candidate(spec, op), options["override"]) for spec in options["candidates"]
     ]
+    modes = parse_modes(options["modes"]) if options["modes"] is not None else None
+    if entries and modes and not any(mode.needs_candidate for mode in modes):
+        raise PlanError("reference runs the baseline alone: drop --candidate, or add other modes")
     if op and not entries:
         entries = [Entry(op)]
     request = Request(
         tuple(entries),
-        parse_modes(options["modes"]) if options["modes"] else None,
+        modes,
         options["backend"],
         {name: value for name, value in settings.items() if value is not None},
     )
@@ -202,18 +211,24 @@ def _place(name: str, executor: str, modes: tuple[Mode, ...] | None) -> Place:
     return place
 
 
-def _resume(store: RunStore, options: dict[str, Any]) -> tuple[RunFolder, Place, int]:
+def _resume(store: RunStore, options: dict[str, Any]) -> tuple[RunFolder, Place]:
     """Plans the same jobs again on what is here now: an edited candidate is another job."""
-    if options["op"] or options["matrix"] or options["candidates"]:
-        raise PlanError("--resume goes on with what was planned; leave out --op, --matrix, ...")
+    source = click.get_current_context().get_parameter_source
+    given = [name for name in options if source(name) is ParameterSource.COMMANDLINE]
+    unfit = sorted(set(given) - RESUMABLE)
+    if unfit:
+        raise PlanError(
+            f"--resume goes on with what was planned; leave out --{unfit[0].replace('_', '-')}"
+        )
     folder = store.open(options["resume"])
-    lock = acquire(folder.path)
+    acquire(folder.path)
     planned = folder.record.jobs[0].environment
     modes = tuple({job.mode for job in folder.record.jobs})
     place = _place(planned.backend, planned.executor, modes)
-    jobs = tuple(_again(job, place.environment) for job in folder.record.jobs)
-    folder.replace_jobs(jobs)
-    return folder, place, lock
+    # By key: two candidates can have become the same meanwhile.
+    jobs = {job.key: job for job in (_again(j, place.environment) for j in folder.record.jobs)}
+    folder.replace_jobs(tuple(jobs.values()))
+    return folder, place
 
 
 def _again(job: Job, environment: Environment) -> Job:
@@ -221,7 +236,9 @@ def _again(job: Job, environment: Environment) -> Job:
     return job.model_copy(update={"candidate": candidate, "environment": environment})
 
 
-def _conduct(folder: RunFolder, place: Place, store: RunStore, width: int) -> bool:
+def _conduct(
+    folder: RunFolder, place: Place, store: RunStore, catalogue: Catalogue, width: int
+) -> bool:
     """Runs what has no final verdict; answers whether it was interrupted."""
     record = folder.record
     done = {
@@ -233,7 +250,7 @@ def _conduct(folder: RunFolder, place: Place, store: RunStore, width: int) -> bo
     expectations = Expectations(
         place.executor, place.environment, folder.path, store.root / ".expectations"
     )
-    runner = JobRunner(folder, place.executor, read_catalogue(suite_root()), expectations)
+    runner = JobRunner(folder, place.executor, catalogue, expectations)
     talk = terminal.talk()
     with LiveProgress(talk, len(record.jobs) - len(done)) as progress:
         scheduler = Scheduler(record.jobs, done, runner, progress, width, record.gate)

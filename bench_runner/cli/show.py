@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from bench_runner.cli import terminal
 from bench_runner.cli.options import FORMAT, RUNS_DIR
@@ -61,7 +61,8 @@ def _find(run: RunFolder, name: str) -> tuple[Job, Verdict | None]:
 
 def _print_job(console: Console, run: RunFolder, job: Job, verdict: Verdict | None) -> None:
     def line(name: str, value: object) -> None:
-        console.print(f"[bold]{name:<12}[/bold] {escape(str(value))}", soft_wrap=True)
+        shown = value if isinstance(value, Text) else Text(str(value))
+        console.print(Text(f"{name:<12} ", style="bold") + shown, soft_wrap=True)
 
     line("job", job.id)
     line("folder", run.job_folder(job))
@@ -73,8 +74,7 @@ def _print_job(console: Console, run: RunFolder, job: Job, verdict: Verdict | No
     if verdict is None:
         line("status", "not run")
         return
-    colour = terminal.style(verdict.status)
-    console.print(f"[bold]{'status':<12}[/bold] [{colour}]{verdict.status.value}[/{colour}]")
+    line("status", Text(verdict.status.value, style=terminal.style(verdict.status)))
     if verdict.reason:
         line("why", verdict.reason)
     for warning in verdict.warnings:
@@ -105,8 +105,7 @@ def _print_log(console: Console, path: Path) -> None:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return
-    console.print(f"\n[bold]end of {escape(str(path))}[/bold]", soft_wrap=True)
+    console.print(Text(f"\nend of {path}", style="bold"), soft_wrap=True)
     for line in lines[-LOG_LINES:]:
-        console.print(
-            escape("".join(c for c in line if c.isprintable() or c == "\t")), soft_wrap=True
-        )
+        harmless = "".join(c for c in line if c.isprintable() or c == "\t")
+        console.print(Text(harmless), soft_wrap=True)

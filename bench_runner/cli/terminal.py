@@ -25,9 +25,10 @@ STYLES: dict[Status, str] = {
 
 
 def _console(stream: IO[str]) -> Console:
+    # No markup: names of candidates and folders may hold brackets, and are shown as they are.
     if stream.isatty():
-        return Console(file=stream, highlight=False)
-    return Console(file=stream, highlight=False, width=PIPE_WIDTH, no_color=True)
+        return Console(file=stream, highlight=False, markup=False)
+    return Console(file=stream, highlight=False, markup=False, width=PIPE_WIDTH, no_color=True)
 
 
 def data() -> Console:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, RootModel, field_validator
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, RootModel, field_validator
 
 from bench_runner.contract.record import Claim, Record
 
@@ -62,6 +62,14 @@ class Expectation(Record):
     """Node ids of the accuracy tests."""
 
 
+class BaselineSkips(Record):
+    """Accuracy tests that are skipped without a candidate."""
+
+    schema_version: Literal["bench-runner.baseline-skips/v1"] = "bench-runner.baseline-skips/v1"
+    op: str
+    tests: tuple[str, ...]
+
+
 class PreflightRecord(Claim):
     operator: Text
     nodeid: Text
@@ -99,8 +107,8 @@ class Measurement(Claim):
     latency_base: float | None = None
     latency: float | None = None
     candidate_source: Text | None = None
-    spread_base: float | None = None
-    spread: float | None = None
+    spread_base: NonNegativeFloat | None = None
+    spread: NonNegativeFloat | None = None
     samples: NonNegativeInt | None = None
     status: Text | None = None
     error: Text | None = None
@@ -161,11 +169,7 @@ class Timeline(Claim):
     """Clock readings of the harness, seconds since the epoch."""
 
     first_line: float | None = None
-    session_start: float | None = None
     imported: float | None = None
-    pytest_start: float | None = None
-    collected: float | None = None
     pytest_end: float | None = None
-    exit_code: int | None = None
     stragglers: NonNegativeInt = 0
     """Processes that were still alive when the session had ended; the supervisor killed them."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
@@ -37,7 +38,7 @@ class Settings(Record):
     level: Level = "core"
     timeout_s: PositiveFloat = 300.0
     """Wall-clock seconds from the start of the process; the job is killed after it."""
-    memory_bytes: PositiveInt = 8 << 30
+    memory_bytes: Annotated[int, Field(ge=64 << 20)] = 8 << 30
     processes: PositiveInt = 512
     """Processes and threads at once (enforced where the executor can)."""
     output_bytes: PositiveInt = 256 << 20
@@ -103,5 +104,6 @@ class Job(Record):
     def id(self) -> str:
         """Folder name: readable, and different for jobs that differ in anything."""
         who = self.candidate.label.replace(":", "-") if self.candidate else "baseline"
-        readable = "".join(c if c.isalnum() or c in "-_." else "_" for c in who)[:48]
+        # What Docker takes in a container's name.
+        readable = re.sub(r"[^A-Za-z0-9_.-]", "_", who)[:48]
         return f"{self.op}-{readable}-{self.mode.value}-{self.key[:12]}"

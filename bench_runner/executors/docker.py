@@ -14,7 +14,6 @@ import os
 import threading
 import time
 from dataclasses import dataclass
-from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,8 @@ from bench_runner.executors.watch import watch
 from bench_runner.images.labels import SUITE_LABEL, VERSION_LABELS
 
 RUN_LABEL = "io.bench-runner.run"
+FIRST_DEVICE = "0"
+"""The accelerator that a job gets: one, and always the same, so that results compare."""
 UNPRIVILEGED = 65532
 """The user of the images; used whatever user root's containers would get."""
 TMPFS_BYTES = 1 << 30
@@ -119,10 +120,11 @@ class DockerExecutor:
         granted = grants(self.backend, launch.profiling)
         temporary = min(TMPFS_BYTES, settings.memory_bytes)
         config = self.client.api.create_host_config(
-            binds=[
-                f"{launch.inputs}:/in:ro",
-                f"{launch.outputs}:/out:rw",
-                *(f"{path}:{path}:ro" for path in needs.mounts),
+            # Mounts, not binds: those are strings in which a path may hold no colon.
+            mounts=[
+                docker.types.Mount("/in", str(launch.inputs), "bind", read_only=True),
+                docker.types.Mount("/out", str(launch.outputs), "bind"),
+                *(docker.types.Mount(path, path, "bind", read_only=True) for path in needs.mounts),
             ],
             network_mode="none",
             read_only=True,
@@ -134,7 +136,9 @@ class DockerExecutor:
             devices=[f"{device}:{device}:rwm" for device in granted.devices],
             device_requests=[
                 docker.types.DeviceRequest(
-                    driver=request.driver, count=-1, capabilities=[list(request.capabilities)]
+                    driver=request.driver,
+                    device_ids=[FIRST_DEVICE],
+                    capabilities=[list(request.capabilities)],
                 )
                 for request in needs.device_requests
             ],
@@ -170,8 +174,8 @@ class Grants:
 def grants(backend: Backend, profiling: bool) -> Grants:
     """What a backend's accelerator needs, and its profiler in profile mode only."""
     needs = backend.container
-    nodes = [path for pattern in needs.device_nodes for path in glob(pattern.replace("{id}", "*"))]
-    devices = (*needs.devices, *sorted(nodes))
+    nodes = [pattern.replace("{id}", FIRST_DEVICE) for pattern in needs.device_nodes]
+    devices = (*needs.devices, *nodes)
     capabilities = usable_profiler(backend).cap_add if profiling else ()
     words = [f"device {device}" for device in devices]
     words += [f"capability {name}" for name in capabilities]
@@ -225,8 +229,11 @@ class DockerHandle:
     def _run(self) -> tuple[Ending, int | None, str]:
         launch = self._launch
         host_config, self._privileges = self._executor.host_config(launch)
+        needs = self._executor.backend.container
+        chosen = (needs.visible_devices.granted, needs.visible_devices.narrowed)
         environment = {
-            **self._executor.backend.container.environment,
+            **needs.environment,
+            **{name: FIRST_DEVICE for name in chosen if name},
             "BENCH_LIFELINE": "1",
             "HOME": "/tmp",
             "TRITON_CACHE_DIR": "/tmp/triton",

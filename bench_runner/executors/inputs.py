@@ -70,9 +70,9 @@ def write_inputs(
     return files
 
 
-def write_listing_inputs(operator: Operator, settings: Settings) -> InputFiles:
-    """Inputs of the job without a candidate that lists what a candidate will be held against."""
-    spec = {"mode": "cases", **_suite_part(operator, settings)}
+def write_baseline_inputs(mode: str, operator: Operator, settings: Settings) -> InputFiles:
+    """Inputs of a job without a candidate, which tells what a candidate is held against."""
+    spec = {"mode": mode, **_suite_part(operator, settings)}
     return {"job.json": json.dumps(spec).encode()}
 
 

@@ -65,7 +65,7 @@ class Executor(Protocol):
         """The path under which the job's process sees ``launch.inputs``."""
 
     def clear(self, run_folder: Path) -> None:
-        """Ends what a dead runner of this run, or of any run without a runner, left behind."""
+        """Ends what a dead runner of this run left behind, and where it can be seen, of others."""
 
     def submit(self, launch: Launch) -> Handle:
         """Starts a job. What goes wrong from here on is an Outcome, not an exception."""

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import psutil
 
@@ -27,11 +27,12 @@ from bench_runner.executors.capped_log import CappedLog
 from bench_runner.executors.foreign_load import ForeignLoad, family_cpu_s
 from bench_runner.executors.interface import Launch, launch_name
 from bench_runner.executors.watch import watch
+from bench_runner.harness.descendants import adopt_orphans, children, descendants
 
 TOKEN = "BENCH_JOB"
 """Environment variable by which a process is recognised as a job's, whoever its parent is."""
-PASSED_ON = ("LD_LIBRARY_PATH", "GEMS_VENDOR", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
-"""What vendors' drivers need from the outer environment; all else is left behind."""
+PASSED_ON = ("LD_LIBRARY_PATH", "GEMS_VENDOR", "CUDA_VISIBLE_DEVICES")
+"""What is taken from the outer environment beside the variables that backends.yaml names."""
 GRACE_S = 10.0
 
 
@@ -43,6 +44,8 @@ class LocalExecutor:
     def __init__(self, backend: Backend, suite_root: Path) -> None:
         self.backend = backend
         self.suite_root = suite_root
+        # What a killed supervisor leaves behind then comes to us instead of to process 1.
+        adopt_orphans()
 
     def inputs_seen_at(self, launch: Launch) -> str:
         return str(launch.inputs)
@@ -56,7 +59,9 @@ class LocalExecutor:
                 stray.kill()
 
     def environment(self, launch: Launch, scratch: Path) -> dict[str, str]:
-        outer = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        visible = self.backend.container.visible_devices
+        wanted = {*PASSED_ON, *self.backend.env, visible.granted, visible.narrowed}
+        outer = {name: value for name, value in os.environ.items() if name in wanted}
         return {
             **outer,
             **self.backend.container.environment,
@@ -98,7 +103,7 @@ class LocalHandle:
         launch = self._launch
         scratch = launch.folder / "scratch"
         scratch.mkdir()
-        process = subprocess.Popen(
+        process = SUPERVISORS.start(
             [sys.executable, "-m", "bench_runner.harness"]
             + [str(launch.inputs / "job.json"), str(launch.outputs)],
             cwd=self._executor.suite_root,
@@ -141,6 +146,37 @@ class LocalHandle:
         return ending, process.returncode
 
 
+class Supervisors:
+    """The living supervisors. Any other child of this process was left behind by a dead one."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._living: set[int] = set()
+
+    def start(self, command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        with self._guard:
+            process = subprocess.Popen(command, **options)
+            self._living.add(process.pid)
+            return process
+
+    def kill_strays(self, ended: int) -> None:
+        """Takes ``ended`` off the list and kills what it left, with all descendants."""
+        with self._guard:
+            self._living.discard(ended)
+            # What a stray leaves behind comes to us in its turn, so until none is left.
+            while strays := children(os.getpid()) - self._living:
+                for pid in strays:
+                    for process in {pid, *descendants(pid)}:
+                        with contextlib.suppress(ProcessLookupError, PermissionError):
+                            os.kill(process, signal.SIGKILL)
+                    # By its id: waiting for anybody would take the supervisors' statuses.
+                    with contextlib.suppress(ChildProcessError):
+                        os.waitpid(pid, 0)
+
+
+SUPERVISORS = Supervisors()
+
+
 def copy_output(stream: IO[bytes], log: CappedLog) -> None:
     with contextlib.suppress(OSError, ValueError):
         while data := os.read(stream.fileno(), 1 << 16):
@@ -174,6 +210,7 @@ def end(process: subprocess.Popen[bytes], token: str) -> None:
         if not finished(process, GRACE_S):
             process.kill()
             process.wait()
+    SUPERVISORS.kill_strays(process.pid)
     for stray in marked(token):
         with contextlib.suppress(psutil.NoSuchProcess):
             stray.kill()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -12,23 +13,35 @@ from pathlib import Path
 from bench_runner.contract.outcome import Ending
 
 POLL_S = 0.02
+DEEPEST, MOST_ENTRIES = 32, 20_000
+"""Triton's cache, in a local job's scratch folder, has two levels and a few files a kernel."""
 SLOW_CHECK_S = 0.5
 """Sizes and memory are sampled, not trapped: a job can overshoot by what it writes in this time."""
 
 
-def folder_bytes(folder: Path) -> int:
-    """Disk space taken below a folder that a hostile process may be changing meanwhile."""
-    total = 0
-    pending = [str(folder)]
+def folder_bytes(folder: Path) -> float:
+    """Disk space taken below a folder that a hostile process may be changing meanwhile.
+
+    Infinite where there are more entries or levels than any honest job leaves, or where a folder
+    cannot be read: what cannot be counted is over every limit.
+    """
+    total, entries = 0, 0
+    pending = [(str(folder), 0)]
     while pending:
+        path, depth = pending.pop()
         try:
-            with os.scandir(pending.pop()) as entries:
-                for entry in entries:
+            with os.scandir(path) as found:
+                for entry in found:
+                    entries += 1
                     total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
-                        pending.append(entry.path)
-        except OSError:
+                        pending.append((entry.path, depth + 1))
+        except FileNotFoundError:
             continue
+        except OSError:
+            return math.inf
+        if depth > DEEPEST or entries > MOST_ENTRIES:
+            return math.inf
     return total
 
 

@@ -56,7 +56,7 @@ def main(argv: list[str]) -> int:
     write_claim(
         out,
         "supervisor.json",
-        {"first_line": FIRST_LINE, "exit_code": code, "stragglers": stragglers},
+        {"first_line": FIRST_LINE, "stragglers": stragglers},
     )
     return code if code >= 0 else 128 - code
 

@@ -36,15 +36,20 @@ def parents() -> dict[int, int]:
     return table
 
 
+def children(parent: int) -> set[int]:
+    """Living processes directly below ``parent``."""
+    return {pid for pid, above in parents().items() if above == parent}
+
+
 def descendants(root: int) -> set[int]:
     """All living processes below ``root``."""
-    children: dict[int, list[int]] = {}
+    below: dict[int, list[int]] = {}
     for pid, parent in parents().items():
-        children.setdefault(parent, []).append(pid)
+        below.setdefault(parent, []).append(pid)
     found: set[int] = set()
     frontier = [root]
     while frontier:
-        for pid in children.get(frontier.pop(), []):
+        for pid in below.get(frontier.pop(), []):
             if pid not in found:
                 found.add(pid)
                 frontier.append(pid)

@@ -19,22 +19,18 @@ Spec = dict[str, Any]
 
 
 class Clock:
-    """A pytest plug-in that notes when the phases of the session began.
+    """Notes when the phases of the session began.
 
     Each reading is on disk at once: a job that is killed still tells how far it got.
     """
 
     def __init__(self, out: str) -> None:
         self._out = out
-        self._readings: dict[str, Any] = {}
-        self.note("session_start", time.time())
+        self._readings: dict[str, float] = {}
 
-    def note(self, name: str, value: float) -> None:
-        self._readings[name] = value
+    def note(self, name: str) -> None:
+        self._readings[name] = time.time()
         write_claim(self._out, "timeline.json", self._readings)
-
-    def pytest_collection_finish(self) -> None:
-        self.note("collected", time.time())
 
 
 def arguments(spec: Spec, out: str) -> list[str]:
@@ -42,6 +38,8 @@ def arguments(spec: Spec, out: str) -> list[str]:
     mode, op = spec["mode"], spec["op"]
     accuracy = mode == "correctness"
     line = ["-q", "-ra", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    # What a candidate prints belongs in the log at once: captured, it dies with a killed session.
+    line.append("--capture=no")
     # Its plug-in imports all of hypothesis at the end of a session that may not use any of it.
     line += ["-p", "no:hypothesispytest"]
     line += [spec["test"] if accuracy else spec["benchmark"], "-m", op]
@@ -81,15 +79,14 @@ def run(spec: Spec, out: str) -> int:
     import flag_gems  # noqa: F401, I001
     import pytest
 
-    clock.note("imported", time.time())
-    plugins: list[Any] = [clock]
+    clock.note("imported")
+    plugins: list[Any] = []
     if spec["mode"] == "profile":
         from bench_runner.harness.profile import ProfilePlugin
 
         plugins.append(ProfilePlugin(out))
-    clock.note("pytest_start", time.time())
     code = int(pytest.main(arguments(spec, out), plugins=plugins))
-    clock.note("pytest_end", time.time())
+    clock.note("pytest_end")
     if spec["mode"] == "cases" and code == 0:
         # Its own process: tests/ and benchmark/ each bring a conftest.
         code = subprocess.run(
@@ -97,7 +94,6 @@ def run(spec: Spec, out: str) -> int:
             + [spec["test"], out],
             check=False,
         ).returncode
-    clock.note("exit_code", code)
     return code
 
 

@@ -145,9 +145,9 @@ def _unfit_index(url: str) -> str | None:
         parts = urlsplit(url)
     except ValueError as error:
         return f"index {url}: {error}"
-    if parts.password is not None:
+    if parts.username is not None or parts.password is not None:
         return (
-            "an index with a password would stay in the image's history; "
+            "an index with credentials would stay in the image's history; "
             "put it into a pip.conf and pass that with --pip-conf"
         )
     if parts.scheme not in ("http", "https"):
@@ -170,7 +170,7 @@ def _existing(paths: dict[str, Path | None], option: str, *, folder: bool) -> di
         if path is None:
             continue
         if not (path.is_dir() if folder else path.is_file()):
-            raise PlanError(f"{option}: {path} is not a {'folder' if folder else 'file'}")
+            raise UsageFault(f"{option}: {path} is not a {'folder' if folder else 'file'}")
         found[name] = str(path.resolve())
     return found
 

@@ -21,6 +21,8 @@ changed): their median says which regime was met more often, not how fast the ke
 CROWDED_CORES = 0.25
 """Cores that others may keep busy: runner, engine and a desktop take about a tenth of one."""
 MOST_CLAIMED_WARNINGS = 5
+SHORTEST_MS, LONGEST_MS = 1e-6, 1e8
+"""A nanosecond and a day: no clock here tells less, no job lasts longer."""
 
 
 def examine(evidence: Evidence) -> Finding:
@@ -117,13 +119,9 @@ def geometric_mean(values: list[float]) -> float:
 
 
 def _timing(dtype: str, m: Measurement) -> CaseTiming | None:
-    if (
-        not m.latency
-        or not m.latency_base
-        or min(m.latency, m.latency_base) <= 0
-        or m.error
-        or m.status == "failed"
-    ):
+    if m.error or m.status == "failed" or m.latency is None or m.latency_base is None:
+        return None
+    if not all(SHORTEST_MS <= value <= LONGEST_MS for value in (m.latency, m.latency_base)):
         return None
     return CaseTiming(
         case_id=m.case_id,

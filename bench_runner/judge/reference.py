@@ -31,9 +31,12 @@ def examine(evidence: Evidence) -> Finding:
         why += f" {failure.category}" if failure else ""
         why += f" at {first.stage}" if first.stage else ""
         why += f": {told or 'no message'} ({first.case_id})"
-    if report.status in ("ALL_SKIP", "UNSUPPORTED"):
-        word = Status(report.status)
-        return Finding((), counts, status=word, reason=why or report.status.lower())
+    complete = completeness([r.case_id or "" for r in records], expected, "cases")
+    if report.status == "ALL_SKIP":
+        return Finding((complete,), counts, status=Status.ALL_SKIP, reason=why or "all skipped")
+    if report.status == "UNSUPPORTED":
+        # Such a benchmark enumerates no case to be complete about.
+        return Finding((), counts, status=Status.UNSUPPORTED, reason=why or "unsupported")
     return Finding(
         checks=(
             Check(
@@ -45,7 +48,7 @@ def examine(evidence: Evidence) -> Finding:
                     else f"report says {report.status}"
                 ),
             ),
-            completeness([r.case_id or "" for r in records], expected, "cases"),
+            complete,
         ),
         counts=counts,
     )

@@ -32,6 +32,15 @@ def now() -> str:
 
 def judge(evidence: Evidence, queue_s: float, attempts: int) -> Verdict:
     """Concludes one job. Never raises for anything that a candidate could have written."""
+    try:
+        return _judge(evidence, queue_s, attempts)
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        # A report can be well formed and still hold what no verdict can: 1e-300 ms, say.
+        text = first_line(str(error)) or type(error).__name__
+        return without_a_process(evidence.job, Status.FAILED, f"report refused: {text}")
+
+
+def _judge(evidence: Evidence, queue_s: float, attempts: int) -> Verdict:
     job, outcome = evidence.job, evidence.outcome
     timeline = evidence.timeline()
     status, reason, finding = _conclude(evidence, timeline)
@@ -83,7 +92,7 @@ def _conclude(evidence: Evidence, timeline: Timeline) -> tuple[Status, str, Find
         return *_no_report(evidence, str(missing)), nothing
     except ContractError as error:
         return Status.FAILED, f"report refused: {error}", nothing
-    if finding.status is not None:
+    if finding.status is Status.UNSUPPORTED:
         return finding.status, finding.reason, finding
     # Last, so that a failed case is named before the exit code that follows from it.
     finished = Check(
@@ -92,12 +101,17 @@ def _conclude(evidence: Evidence, timeline: Timeline) -> tuple[Status, str, Find
         detail=_session_end(evidence, timeline),
     )
     finding = Finding(
-        (*finding.checks, finished), finding.counts, finding.timings, finding.warnings
+        (*finding.checks, finished),
+        finding.counts,
+        finding.timings,
+        finding.warnings,
+        finding.status,
+        finding.reason,
     )
     failed = [check for check in finding.checks if not check.ok]
     if failed:
         return Status.FAILED, f"{failed[0].name}: {failed[0].detail}", finding
-    return Status.PASSED, "", finding
+    return finding.status or Status.PASSED, finding.reason, finding
 
 
 def _process_ending(evidence: Evidence) -> tuple[Status, str] | None:
@@ -116,6 +130,8 @@ def _process_ending(evidence: Evidence) -> tuple[Status, str] | None:
         limit = f"{settings.output_bytes >> 20} MiB"
         return Status.FAILED, f"killed for writing more than {limit} of artifacts"
     code = outcome.exit_code
+    if code is not None and code < 0:
+        code = 128 - code
     if code is not None and code > 128 and code - 128 in set(signal.Signals):
         name = signal.Signals(code - 128).name
         return Status.CRASHED, f"died of {name}; see the log"

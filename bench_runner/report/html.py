@@ -7,6 +7,7 @@ script.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -100,6 +101,7 @@ def render(run: RunFolder) -> str:
     operators = [(op, sorted(group, key=lambda v: v.rank)) for op, group in _by_operator(views)]
     return environment.get_template("run.html.j2").render(
         record=run.record,
+        command=shlex.join(run.record.command),
         place=run.record.jobs[0].environment,
         operators=operators,
         counts=_counts(views),

@@ -8,6 +8,7 @@ directly in the folder are copied, each opened without following links and up to
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -16,6 +17,8 @@ from bench_runner.contract.outcome import Collected
 
 LARGEST_ARTIFACT = 64 << 20
 MOST_ARTIFACTS = 64
+UNFINISHED = re.compile(r"\.(report|timeline|supervisor|profile)\.json")
+"""Our own temporary names, left where a job was killed while it wrote."""
 
 
 def collect(out: Path, into: Path) -> Collected:
@@ -23,14 +26,18 @@ def collect(out: Path, into: Path) -> Collected:
     into.mkdir()
     names: list[str] = []
     refused: list[str] = []
-    for name in sorted(os.listdir(out)):
-        if name.startswith("."):
+    try:
+        found = sorted(os.listdir(out))
+    except OSError as error:
+        found, refused = [], [f"the folder: {error.strerror}"]
+    for name in found:
+        if UNFINISHED.match(name):
             continue
-        shown = name.encode("unicode_escape").decode()[:100]
+        shown = name.encode("unicode_escape", "surrogateescape").decode("ascii", "replace")[:100]
         if len(names) == MOST_ARTIFACTS:
             refused.append(f"{shown} and what follows: more than {MOST_ARTIFACTS} files")
             break
-        problem = _copy(out / name, into / name)
+        problem = "has an odd name" if shown != name else _copy(out / name, into / name)
         if problem:
             refused.append(f"{shown}: {problem}")
         else:

@@ -4,7 +4,8 @@
 ::
 
     runs/<run id>/run.json                  what was planned
-                  expectations/<op>.json    cases listed without a candidate
+                  lock                      held by the living runner
+                  baseline/<what>/          jobs without a candidate: lists, skips
                   jobs/<job id>/in/         what the job read
                                 job.log     what it printed
                                 artifacts/  what it left
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from bench_runner.contract.job import Job
@@ -70,10 +70,6 @@ class RunStore:
         if len(matches) > 1:
             raise RunNotFound(f"{name!r} fits {len(matches)} runs: {', '.join(matches)}")
         return open_folder(self.root / matches[0])
-
-    def runs(self) -> Iterator[RunFolder]:
-        for run in self.ids():
-            yield open_folder(self.root / run)
 
 
 def open_folder(path: Path) -> RunFolder:

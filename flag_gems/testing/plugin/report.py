@@ -20,7 +20,10 @@ def plain(value: Any) -> Any:
     a finite number is a string. A member of an enumeration is its value."""
     if isinstance(value, Enum):
         return plain(value.value)
-    if value is None or isinstance(value, bool | int | str):
+    if isinstance(value, str):
+        # JSON's readers refuse half a surrogate pair, which a message may well hold.
+        return value.encode("utf-8", "backslashreplace").decode()
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)

@@ -65,6 +65,80 @@ def test_a_loop_is_killed_and_its_words_are_kept(bench: Bench, tmp_path: Path) -
     assert "about to wait" in bench.log(job)
 
 
+def test_what_a_killed_candidate_printed_is_kept(bench: Bench, tmp_path: Path) -> None:
+    talker = (
+        "import time\n"
+        "def softmax(*args, **kwargs):\n"
+        "    print('last words', flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    job = bench.judge(tmp_path, talker, "--timeout", "12")
+    assert job["status"] == "TIMEOUT"
+    assert "last words" in bench.log(job)
+
+
+def test_names_of_any_alphabet_and_odd_folders(bench: Bench, tmp_path: Path) -> None:
+    folder = tmp_path / "a:b [c] é"
+    folder.mkdir()
+    candidate = folder / "ядро [fast] i.py"
+    candidate.write_text(GOOD)
+    odd = Bench(folder / "runs:1", bench.executor)
+    line = ["run", "--op", "softmax", "--candidate", str(candidate), "--modes", "preflight"]
+    (job,) = odd(*line, code=0)["jobs"]
+    assert job["status"] == "PASSED"
+    shown = subprocess.run(
+        odd.command("show", "latest"), capture_output=True, text=True, check=True
+    )
+    assert "ядро [fast] i:softmax" in shown.stdout
+
+
+def test_a_candidate_cannot_skip_its_own_tests(bench: Bench, tmp_path: Path) -> None:
+    candidate = tmp_path / "candidate.py"
+    candidate.write_text(
+        "import _pytest.python, pytest\n"
+        "_pytest.python.Function.setup = lambda self: pytest.skip('not today')\n"
+        "def softmax(*args, **kwargs): raise ValueError\n"
+    )
+    line = ["run", "--op", "softmax", "--candidate", str(candidate), "--modes", "correctness"]
+    (job,) = bench(*line, code=1)["jobs"]
+    assert job["status"] == "FAILED"
+    assert "skips explained" in job["verdict"]["reason"]
+
+
+def test_a_candidate_that_takes_its_folder_away_harms_only_itself(
+    bench: Bench, tmp_path: Path
+) -> None:
+    thief = (
+        "import os, shutil\n"
+        "line = open(f'/proc/{os.getppid()}/cmdline').read().split(chr(0))\n"
+        "shutil.rmtree(line[-2], ignore_errors=True)\n"
+        "os.makedirs(line[-2], exist_ok=True)\n"
+        "open(os.path.join(os.fsencode(line[-2]), b'\\xff.bin'), 'w').close()\n"
+    )
+    job = bench.judge(tmp_path, GOOD + thief)
+    assert job["status"] in ("PASSED", "FAILED", "CRASHED")
+
+
+def test_a_process_that_escapes_its_killed_supervisor_is_found(
+    bench: Bench, tmp_path: Path
+) -> None:
+    marker = f"escaped-{tmp_path.name}-{bench.executor}"
+    escape = (
+        "import os, signal, sys\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        f"        os.execve('/bin/sh', ['sh', '-c', 'sleep 600; : {marker}'], {{}})\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+        "os.kill(os.getppid(), signal.SIGKILL)\n"
+        "import time; time.sleep(5)\n"
+    )
+    job = bench.judge(tmp_path, GOOD + escape)
+    assert job["status"] in ("PASSED", "CRASHED")
+    assert alive(marker) == []
+
+
 def test_a_daemon_does_not_outlive_its_job(bench: Bench, tmp_path: Path) -> None:
     marker = f"sleep-of-{tmp_path.name}-{bench.executor}"
     job = bench.judge(tmp_path, GOOD + daemon(marker, "os.wait()\n"))

@@ -66,6 +66,7 @@ def conclude(
     log: str = "",
     finished: bool = True,
     foreign_cores: float | None = None,
+    baseline_skips: frozenset[str] = frozenset(),
 ) -> Verdict:
     """Judges a job that left ``files`` (values are written as JSON, strings as they are)."""
     out = folder / "out"
@@ -74,7 +75,7 @@ def conclude(
     if finished:
         files = {
             "timeline.json": {"imported": start + 2, "pytest_end": start + 4},
-            "supervisor.json": {"first_line": start + 1, "exit_code": exit_code},
+            "supervisor.json": {"first_line": start + 1},
             **files,
         }
     for name, content in files.items():
@@ -84,4 +85,5 @@ def conclude(
         ending, start, start + 4.5, exit_code, "the reason why", foreign_cores=foreign_cores
     )
     collected = collect(out, folder / "artifacts")
-    return judge(Evidence(make_job(mode), outcome, collected, expectation(), log), 0.5, 1)
+    evidence = Evidence(make_job(mode), outcome, collected, expectation(), log, baseline_skips)
+    return judge(evidence, 0.5, 1)

@@ -66,6 +66,22 @@ def test_help_lists_every_verb() -> None:
         (("run", "--op", "softmax", "--matrix", __file__), "either --op"),
         (("run", "--resume", "none"), "no run 'none'"),
         (("run", "--resume", "none", "--op", "softmax"), "leave out --op"),
+        (("run", "--resume", "none", "--timeout", "5"), "leave out --timeout"),
+        (("run", "--resume", "none", "--executor", "local"), "leave out --executor"),
+        (("run", "--op", "softmax", "--modes", ""), "no mode given"),
+        (
+            ("run", "--op", "softmax", "--candidate", __file__, "--modes", "reference"),
+            "drop --candidate",
+        ),
+        (
+            ("run", "--op", "softmax", "--candidate", __file__, "--override", "__doc__"),
+            "not a name an operator can have",
+        ),
+        (
+            ("run", "--op", "softmax", "--candidate", __file__, "--memory", "10"),
+            "memory_bytes",
+        ),
+        (("run", "--op", "softmax", "--candidate", __file__, "--memory", "9" * 400), "not a size"),
         (("show", "latest"), "no run 'latest'"),
         (("report", "latest", "--html", "x.html"), "no run 'latest'"),
         (("cases", "--op", "sofmax"), "unknown operator"),
@@ -74,7 +90,7 @@ def test_help_lists_every_verb() -> None:
 def test_a_fault_of_usage_is_one_line_and_exit_code_2(
     tmp_path: Path, arguments: tuple[str, ...], why: str
 ) -> None:
-    if arguments[0] in ("run", "cases"):
+    if arguments[0] in ("run", "cases") and "--resume" not in arguments:
         arguments = (*arguments, "--executor", "local")
     done = bench_runner(*arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
@@ -94,6 +110,16 @@ def test_a_damaged_run_is_infrastructure(tmp_path: Path) -> None:
     listed = bench_runner("list", "--format", "json", cwd=tmp_path)
     assert (listed.returncode, json.loads(listed.stdout)) == (0, [])
     assert "left out" in listed.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    line = ("run", "--op", "softmax", "--candidate", __file__, "--executor", "local")
+    done = bench_runner(*line, "--runs-dir", "file/runs", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "file/runs" in done.stderr
+    assert "Not a directory" in done.stderr
+    assert "internal error" not in done.stderr
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:

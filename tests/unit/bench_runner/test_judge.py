@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_runner.contract.outcome import Ending
 from bench_runner.contract.status import Mode, Status
 from bench_runner.judge.benchmark import geometric_mean
+from bench_runner.store.artifacts import LARGEST_ARTIFACT, MOST_ARTIFACTS, collect
 from tests.unit.bench_runner.records import CASES, TESTS, conclude
 
 PREFLIGHT = {
@@ -261,8 +264,8 @@ def test_a_report_with_one_fault_fails_for_that_fault(tmp_path: Path, name: str)
         ({"profile.json": {**PROFILE, "backend": "nvidia"}}, "backend"),
         ({"profile.json": {**PROFILE, "case_id": "made up"}}, "case: made up"),
         ({"trace.json": {"traceEvents": []}}, "no events"),
-        ({"trace.json": "[1, 2"}, "not JSON"),
-        ({"trace.json": "[" * 100_000}, "not JSON"),
+        ({"trace.json": "[1, 2"}, "not a Chrome trace"),
+        ({"trace.json": "[" * 100_000}, "not a Chrome trace"),
     ],
 )
 def test_a_profile_needs_scope_case_and_trace(
@@ -295,9 +298,123 @@ def test_a_perfect_report_with_a_bad_exit_code_fails(tmp_path: Path) -> None:
 
 def test_all_skipped_is_neither_passed_nor_failed(tmp_path: Path) -> None:
     report = {test: {"result": "skipped", "reason": "no bf16 here"} for test in TESTS}
-    verdict = conclude(tmp_path, Mode.CORRECTNESS, {"report.json": report})
+    verdict = conclude(
+        tmp_path, Mode.CORRECTNESS, {"report.json": report}, baseline_skips=frozenset(TESTS)
+    )
     assert verdict.status is Status.ALL_SKIP
     assert "no bf16 here" in verdict.reason
+
+
+SKIP_TRICKS: dict[str, tuple[dict[str, Any], frozenset[str], int, str]] = {
+    "all skipped by the candidate": (
+        {test: {"result": "skipped"} for test in TESTS},
+        frozenset(),
+        0,
+        "skips explained: 2 tests",
+    ),
+    "one skipped by the candidate": (
+        {**CORRECTNESS, TESTS[0]: {"result": "skipped"}},
+        frozenset({TESTS[1]}),
+        0,
+        f"first: {TESTS[0]}",
+    ),
+    "skipped after the candidate was called": (
+        {**CORRECTNESS, TESTS[0]: {"result": "skipped", "candidate_calls": 3}},
+        frozenset(TESTS),
+        0,
+        "skips explained",
+    ),
+    "all skipped, but not all tests": (
+        {TESTS[0]: {"result": "skipped"}},
+        frozenset(TESTS),
+        0,
+        "1 missing",
+    ),
+    "all skipped, and a bad exit": (
+        {test: {"result": "skipped"} for test in TESTS},
+        frozenset(TESTS),
+        1,
+        "session finished",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SKIP_TRICKS)
+def test_only_what_is_skipped_without_the_candidate_may_be_skipped(
+    tmp_path: Path, name: str
+) -> None:
+    report, skips, code, why = SKIP_TRICKS[name]
+    verdict = conclude(
+        tmp_path,
+        Mode.CORRECTNESS,
+        {"report.json": report},
+        exit_code=code,
+        baseline_skips=skips,
+    )
+    assert verdict.status is Status.FAILED
+    assert why in verdict.reason
+
+
+@pytest.mark.parametrize("latency", [0.0, -1.0, 5e-324, 1e-300, 1e300])
+@pytest.mark.parametrize("side", ["latency", "latency_base"])
+def test_no_clock_tells_such_a_latency(tmp_path: Path, side: str, latency: float) -> None:
+    report = changed(BENCHMARK, "softmax", "details", 0, "result", 0, side, value=latency)
+    verdict = conclude(tmp_path, Mode.BENCHMARK, {"report.json": report})
+    assert verdict.status is Status.FAILED
+    assert "have no latency" in verdict.reason
+
+
+NUMBER = st.one_of(st.floats(), st.integers(), st.none(), st.text(max_size=3), st.booleans())
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    fields=st.dictionaries(
+        st.sampled_from(
+            ["latency", "latency_base", "spread", "spread_base", "samples", "shape", "params"]
+        ),
+        NUMBER,
+    )
+)
+def test_no_measurement_can_break_the_judge(
+    tmp_path_factory: pytest.TempPathFactory, fields: dict[str, Any]
+) -> None:
+    report = copy.deepcopy(BENCHMARK)
+    report["softmax"]["details"][0]["result"][0].update(fields)
+    verdict = conclude(
+        tmp_path_factory.mktemp("job"), Mode.BENCHMARK, {"report.json": json.dumps(report)}
+    )
+    assert verdict.status in (Status.PASSED, Status.FAILED)
+
+
+def test_a_case_that_failed_has_no_latency_whatever_else_it_says(tmp_path: Path) -> None:
+    for number, change in enumerate(({"status": "failed"}, {"error": "boom"})):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        report = copy.deepcopy(BENCHMARK)
+        report["softmax"]["details"][0]["result"][0].update(change)
+        verdict = conclude(folder, Mode.BENCHMARK, {"report.json": report})
+        assert "have no latency" in verdict.reason
+
+
+def test_a_report_beyond_measure_is_refused_unparsed(tmp_path: Path) -> None:
+    verdict = conclude(tmp_path, Mode.PREFLIGHT, {"report.json": " " * (5 << 20)})
+    assert verdict.status is Status.FAILED
+    assert "larger than 4 MiB" in verdict.reason
+
+
+def test_a_session_that_did_not_end_does_not_pass(tmp_path: Path) -> None:
+    files = {**GOOD[Mode.PREFLIGHT], "timeline.json": {"imported": 1.0}}
+    verdict = conclude(tmp_path, Mode.PREFLIGHT, files)
+    assert verdict.status is Status.FAILED
+    assert "before pytest ended" in verdict.reason
+
+
+def test_reference_needs_every_case(tmp_path: Path) -> None:
+    report = changed(REFERENCE, "records", 0, value=...)
+    verdict = conclude(tmp_path, Mode.REFERENCE, {"report.json": report})
+    assert verdict.status is Status.FAILED
+    assert "1 missing" in verdict.reason
 
 
 @pytest.mark.parametrize(
@@ -354,11 +471,40 @@ def test_links_and_devices_are_not_followed(tmp_path: Path) -> None:
     out.mkdir()
     (out / "report.json").symlink_to(secret)
     out.rename(tmp_path / "prepared")
-    from bench_runner.store.artifacts import collect
-
     collected = collect(tmp_path / "prepared", tmp_path / "kept")
     assert collected.names == ()
     assert "is a link" in collected.refused[0]
+
+
+def test_odd_names_large_files_and_too_many_of_them_are_refused(tmp_path: Path) -> None:
+    out = tmp_path / "prepared"
+    out.mkdir()
+    Path(os.fsdecode(bytes(out) + b"/\xff\xfe.bin")).write_text("odd")
+    with (out / "large").open("wb") as file:
+        file.truncate(LARGEST_ARTIFACT + 1)
+    collected = collect(out, tmp_path / "kept")
+    assert collected.names == ()
+    refused = " ".join(collected.refused)
+    assert "has an odd name" in refused
+    assert "large: is larger than 64 MiB" in refused
+    assert refused.encode()
+    assert not out.exists()
+
+
+def test_artifacts_are_counted(tmp_path: Path) -> None:
+    out = tmp_path / "prepared"
+    out.mkdir()
+    for number in range(MOST_ARTIFACTS + 5):
+        (out / f"z{number:03}").write_text("")
+    collected = collect(out, tmp_path / "kept")
+    assert len(collected.names) == MOST_ARTIFACTS
+    assert "more than 64 files" in collected.refused[0]
+
+
+def test_a_folder_that_the_job_took_away_is_an_empty_one(tmp_path: Path) -> None:
+    collected = collect(tmp_path / "absent", tmp_path / "kept")
+    assert collected.names == ()
+    assert "No such file" in collected.refused[0]
 
 
 def test_phases_add_up_to_the_wall_time(tmp_path: Path) -> None:

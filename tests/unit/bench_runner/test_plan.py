@@ -34,7 +34,7 @@ def test_sizes(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "g", "-1g", "0", "8 gigs", "1e3", "nan"])
+@pytest.mark.parametrize("text", ["", "g", "-1g", "0", "8 gigs", "1e3", "nan", "9" * 400])
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(PlanError, match="is not a size"):
         parse_size(text)
@@ -102,7 +102,7 @@ def test_an_edited_candidate_is_another_job(tmp_path: Path) -> None:
 def test_the_key_is_content_not_name(tmp_path: Path) -> None:
     one, two = write(tmp_path, "one.py"), write(tmp_path, "two.py")
     entries = tuple(Entry("softmax", read_candidate(str(path), "softmax")) for path in (one, two))
-    with pytest.raises(PlanError, match="listed twice"):
+    with pytest.raises(PlanError, match="to the byte"):
         make_jobs(Request(entries), ENVIRONMENT)
     write(tmp_path, "two.py", "# other\n")
     entries = (entries[0], Entry("softmax", read_candidate(str(two), "softmax")))
@@ -146,6 +146,12 @@ def test_matrix(tmp_path: Path) -> None:
     assert jobs[2].settings.memory_bytes == 1 << 30
 
 
+def test_a_row_without_a_candidate_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "m.yaml", "candidates:\n  - op: softmax\n")
+    with pytest.raises(PlanError, match=r"m\.yaml:2: mode preflight needs a candidate"):
+        make_jobs(load_matrix(path), ENVIRONMENT)
+
+
 def test_the_command_line_wins_over_the_matrix_but_not_over_a_row(tmp_path: Path) -> None:
     write(tmp_path, "c.py")
     line = Request((), (Mode.PREFLIGHT,), None, {"timeout_s": 30.0, "level": "comprehensive"})
@@ -160,7 +166,7 @@ def test_the_command_line_wins_over_the_matrix_but_not_over_a_row(tmp_path: Path
     ("text", "line", "why"),
     [
         ("candidates: [", 1, "not YAML"),
-        ("", 1, "document"),
+        ("", 1, "a mapping"),
         ("candidates: []\n", 1, "candidates"),
         (MATRIX.replace("timeout: 60", "timeout: soon"), 3, "timeout"),
         (MATRIX.replace("candidate: c.py\n", "candidate: d.py\n"), 7, "no file"),
@@ -168,6 +174,7 @@ def test_the_command_line_wins_over_the_matrix_but_not_over_a_row(tmp_path: Path
         (MATRIX + "    colour: red\n", 12, "colour"),
         (MATRIX + "backend: cpu\n", 12, "given twice"),
         (MATRIX.replace("[profile, preflight]", "[fly]"), 2, "modes.0"),
+        ("[1, 2]", 1, "a mapping"),
     ],
 )
 def test_faults_of_a_matrix_name_file_and_line(

@@ -27,6 +27,7 @@ class Colour(str, Enum):
         (True, True),
         ({1: None}, {"1": None}),
         (frozenset({3}), [3]),
+        ("\ud800 é", "\\ud800 é"),
     ],
 )
 def test_values_become_what_json_holds(value: Any, text: Any) -> None:
