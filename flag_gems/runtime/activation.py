@@ -133,8 +133,10 @@ def _replace(entries: tuple[Entry, ...], lib: torch.library.Library | None) -> G
     global _enabled
     if lib is not None:
         return GeneralOpRegistrar(entries, lib).register()
+    # The new registrations first: should they fail, the former ones are still in place.
+    replacement = GeneralOpRegistrar(entries).register()
     disable()
-    _enabled = GeneralOpRegistrar(entries).register()
+    _enabled = replacement
     return _enabled
 
 
@@ -148,7 +150,8 @@ def enable(
     library.
 
     Raises:
-        ValueError: an unknown name.
+        ValueError: an unknown name, or an operator that is not callable now; what was registered
+            before then stays.
     """
     unwanted = [
         name

@@ -63,6 +63,25 @@ def test_second_enable_replaces_the_first(calls, x):
     assert calls == ["neg"]
 
 
+def test_an_enable_that_fails_leaves_the_former_in_place(calls, x, monkeypatch):
+    flag_gems.only_enable(include=["abs"])
+    monkeypatch.setattr(flag_gems, "softmax", None)
+    with pytest.raises(ValueError, match=r"flag_gems\.softmax.*is not callable"):
+        flag_gems.enable()
+    _both(x)
+    assert calls == ["abs"]
+
+
+def test_an_enable_that_torch_refuses_leaves_the_former_in_place(calls, x, monkeypatch):
+    flag_gems.only_enable(include=["abs"])
+    config = flag_gems._FULL_CONFIG
+    monkeypatch.setattr(flag_gems, "_FULL_CONFIG", (*config, ("no_such_op", dict(config)["neg"])))
+    with pytest.raises(RuntimeError):
+        flag_gems.enable()
+    _both(x)
+    assert calls == ["abs"]
+
+
 def test_blocks_nest_and_end_in_order(calls, x):
     with flag_gems.use_gems(include=["abs"]) as outer:
         _both(x)
