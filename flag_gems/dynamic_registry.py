@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from types import ModuleType, TracebackType
 from typing import Any
 
+from flag_gems import catalog
 from flag_gems.candidate import (
     CandidateFileNotFoundError,
     CandidateFunctionNotFoundError,
@@ -53,7 +54,7 @@ FileTarget = str | os.PathLike[str] | tuple[str | os.PathLike[str], str | None]
 
 
 class InvalidOperatorNameError(OverrideError, ValueError):
-    """The name could never be an operator attribute of `flag_gems`."""
+    """The name is that of no operator of `flag_gems`, and could not become one."""
 
 
 class UnusedOverrideError(OverrideError, AssertionError):
@@ -158,7 +159,8 @@ class DynamicOpOverride:
         The attribute need not exist yet: it is then added, and removed on restore.
 
         Raises:
-            InvalidOperatorNameError: not an identifier, or the name of a submodule.
+            InvalidOperatorNameError: not an identifier, or the name of a part of `flag_gems` that is
+                no operator.
             CandidateNotCallableError: `implementation` cannot be called.
         """
         name = _operator_name(op_name)
@@ -309,4 +311,22 @@ def _resolve_module(name: str) -> ModuleType:
     module = importlib.import_module(PACKAGE)
     if isinstance(vars(module).get(name), ModuleType):
         raise InvalidOperatorNameError(f"{PACKAGE}.{name} is a submodule, not an operator")
+    if not _replaceable(module, name):
+        raise InvalidOperatorNameError(
+            f"{PACKAGE}.{name} is a part of the library that is no operator; give an operator "
+            "(`python -m flag_gems.catalog` lists them) or a name of its own"
+        )
     return module
+
+
+def _replaceable(module: ModuleType, name: str) -> bool:
+    """Whether the attribute is an operator, or free to become one."""
+    value = vars(module).get(name)
+    if value is None or (id(module), name) in _LAYERS:
+        return True
+    if any(name in operator.functions for operator in catalog.OPERATORS):
+        return True
+    # What else can be called is an operator of someone else's, unless it is the library's own
+    # machinery (enable, use_gems, ...).
+    machinery = str(getattr(value, "__module__", "")).startswith(f"{PACKAGE}.runtime.")
+    return callable(value) and not isinstance(value, type) and not machinery

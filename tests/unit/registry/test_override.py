@@ -174,6 +174,41 @@ def test_submodules_are_not_operators(gems, dynamic):
         dynamic.DynamicOpOverride().override("runtime", print)
 
 
+@pytest.mark.parametrize("value", [(), "cpu", dict])
+def test_what_is_no_operator_is_refused(gems, dynamic, write, value):
+    gems.vendor_name = value
+    with pytest.raises(dynamic.InvalidOperatorNameError, match=r"vendor_name.*no operator") as e:
+        dynamic.DynamicOpOverride().override("vendor_name", print)
+    assert "\n" not in str(e.value)
+    with pytest.raises(dynamic.InvalidOperatorNameError):
+        dynamic.DynamicOpOverride().override_from_file(
+            "vendor_name", write("c.py", "def vendor_name(): pass\n")
+        )
+    assert gems.vendor_name is value
+
+
+def test_functions_that_the_catalogue_lacks_can_be_replaced(gems, dynamic):
+    gems.gelu = original = lambda x: ("gems", x)
+    with dynamic.DynamicOpOverride() as registry:
+        registry.override("gelu", print)
+        assert gems.gelu is print
+    assert gems.gelu is original
+
+
+def test_what_an_override_put_there_can_be_replaced_by_another(gems, dynamic):
+    class Kernel:
+        def __call__(self, x):
+            return x
+
+    a, b = dynamic.DynamicOpOverride(), dynamic.DynamicOpOverride()
+    a.override("brand_new", Kernel)
+    b.override("brand_new", Kernel())
+    b.restore_all()
+    assert gems.brand_new is Kernel
+    a.restore_all()
+    assert not hasattr(gems, "brand_new")
+
+
 def test_not_callable_is_refused_and_nothing_changes(gems, dynamic):
     original = gems.softmax
     with pytest.raises(TypeError, match=r"'softmax'.*int is not callable"):
