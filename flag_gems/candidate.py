@@ -58,7 +58,8 @@ def load_candidate(
     Raises:
         CandidateFileNotFoundError: no regular file at `filepath` (relative paths: to the current
             directory).
-        CandidateImportError: the file raised while it ran, SystemExit included.
+        CandidateImportError: the file raised while it ran, be it SystemExit, KeyboardInterrupt or
+            pytest's skip.
         CandidateFunctionNotFoundError, CandidateNotCallableError: `func_name` is missing or is not
             callable.
     """
@@ -76,10 +77,12 @@ def load_candidate(
     module = module_from_spec(spec)
     sys.modules[module_name] = module
     try:
-        # SystemExit too: a candidate must not end the process, least of all with status 0.
+        # SystemExit and its like too: a candidate must not end or skip the session that loads it,
+        # least of all with status 0. A real Ctrl-C in these lines can't be told from a candidate's
+        # own KeyboardInterrupt, and also ends as this error.
         try:
             loader.exec_module(module)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise CandidateImportError(
                 f"candidate file {path} failed to import: {reason}"

@@ -149,6 +149,14 @@ def test_dataclass_and_pickle_work_inside_a_candidate_and_its_module_goes(gems, 
         ("def softmax(:\n", "CandidateImportError", ImportError, "SyntaxError"),
         ("import no_such_module_\n", "CandidateImportError", ImportError, "ModuleNotFoundError"),
         ("raise SystemExit(0)\n", "CandidateImportError", ImportError, "SystemExit: 0"),
+        ("raise KeyboardInterrupt\n", "CandidateImportError", ImportError, "KeyboardInterrupt"),
+        (
+            "import pytest\npytest.skip('no', allow_module_level=True)\n",
+            "CandidateImportError",
+            ImportError,
+            "Skipped: no",
+        ),
+        ("import pytest\npytest.exit('bye', 0)\n", "CandidateImportError", ImportError, "bye"),
     ],
 )
 def test_load_failures_are_typed_one_line_and_change_nothing(
