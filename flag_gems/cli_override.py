@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _SPEC_HEAD = re.compile(r"\s*(?:flag_gems\.)?([^\W\d]\w*)\s*[:=]\s*(.*?)\s*\Z", re.DOTALL)
+_TOO_DEEP = "nested too deeply; expected 'overrides:' with one entry an operator"
 _FORM = "expected OPERATOR:FILE[:FUNCTION] or OPERATOR=FILE[:FUNCTION]"
 
 
@@ -146,6 +147,8 @@ def _parse_json(where: str, text: str) -> _Entry:
         return wrap(json.loads(text, object_pairs_hook=pairs))
     except json.JSONDecodeError as error:
         raise OverrideConfigError(f"{where}:{error.lineno}: not JSON: {error.msg}") from error
+    except RecursionError:
+        raise OverrideConfigError(f"{where}: {_TOO_DEEP}") from None
 
 
 def _parse_yaml(where: str, text: str) -> _Entry:
@@ -167,6 +170,8 @@ def _parse_yaml(where: str, text: str) -> _Entry:
         line = f":{mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
         raise OverrideConfigError(f"{where}{line}: not YAML: {problem}") from error
+    except RecursionError:
+        raise OverrideConfigError(f"{where}: {_TOO_DEEP}") from None
     if node is None:
         raise OverrideConfigError(f"{where}: the file is empty; expected 'overrides:'")
     try:

@@ -129,6 +129,14 @@ def test_configuration_errors_name_file_and_line(cli, write, name, text, message
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("suffix", ["json", "yaml"])
+@pytest.mark.parametrize("bracket", ["[", '{"a":'])
+def test_deep_nesting_is_an_error_of_the_configuration(cli, write, suffix, bracket):
+    with pytest.raises(cli.OverrideConfigError, match=f"o.{suffix}: nested too deeply") as caught:
+        cli.load_override_config(write(f"o.{suffix}", bracket * 20_000))
+    assert "\n" not in str(caught.value)
+
+
 def test_missing_configuration(cli, tmp_path):
     with pytest.raises(FileNotFoundError, match="No such file"):
         cli.load_override_config(tmp_path / "absent.yaml")
