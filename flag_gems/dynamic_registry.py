@@ -159,8 +159,8 @@ class DynamicOpOverride:
         The attribute need not exist yet: it is then added, and removed on restore.
 
         Raises:
-            InvalidOperatorNameError: not an identifier, or the name of a part of `flag_gems` that is
-                no operator.
+            InvalidOperatorNameError: not an identifier, or the name of something else in
+                `flag_gems` than an operator.
             CandidateNotCallableError: `implementation` cannot be called.
         """
         name = _operator_name(op_name)
