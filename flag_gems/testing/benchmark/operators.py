@@ -29,6 +29,10 @@ def resolve_baseline(torch_op: TorchOp) -> Callable[..., Any]:
     return cast(Callable[..., Any], operator)
 
 
+class OverrideNotInvokedError(AssertionError):
+    """A run under an override that never reached the candidate says nothing about it."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """What is measured against the baseline."""

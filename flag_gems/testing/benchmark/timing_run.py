@@ -10,6 +10,7 @@ import pytest
 
 from flag_gems.testing.benchmark.operators import (
     Candidate,
+    OverrideNotInvokedError,
     resolve_baseline,
     resolve_candidate,
 )
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from flag_gems.testing.benchmark.benchmark import Benchmark
     from flag_gems.testing.benchmark.cases import Case
     from flag_gems.testing.plugin.session import BenchmarkSession
-
-
-class OverrideNotInvokedError(AssertionError):
-    """A timing under an override that never reached the candidate measures something else."""
 
 
 def run(benchmark: Benchmark, cases: list[Case], session: BenchmarkSession) -> None:

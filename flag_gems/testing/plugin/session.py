@@ -47,7 +47,7 @@ class Settings:
     activity: str
     """A key of ACTIVITIES, or "time"."""
     mode: str
-    """What a latency is: kernel, operator, wrapper or cudagraph; see timing.py."""
+    """What a latency is: kernel, operator, wrapper or cudagraph; see timers.py."""
     level: str
     """core or comprehensive."""
     warmup_ms: float

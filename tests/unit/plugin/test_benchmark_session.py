@@ -214,6 +214,54 @@ def test_preflight_failures_are_recorded_case_by_case(checkout):
     assert "--preflight-only: 4 of 6 cases failed" in done.stdout
 
 
+def test_preflight_counts_a_candidate_that_enters_itself_again(checkout):
+    path = checkout.candidate(
+        "twice.py",
+        "import flag_gems, torch\n"
+        "inside = False\n"
+        "def f(x, dim):\n"
+        "    global inside\n"
+        "    if inside: return torch.softmax(x, dim)\n"
+        "    inside = True\n"
+        "    try: return flag_gems.softmax(x, dim)\n"
+        "    finally: inside = False\n",
+    )
+    done = checkout.pytest(
+        *SOFTMAX, "--preflight-only", "--override", f"softmax:{path}:f", output=True
+    )
+    assert done.code == 0, done.text
+    found = [(r["override"], r["count"], r["status"]) for r in done.report["records"]]
+    assert found == [(True, 2, "passed")] * 6
+
+
+def test_preflight_does_not_claim_a_candidate_of_another_operator(checkout, good):
+    done = checkout.pytest(
+        *SOFTMAX, "--preflight-only", "--override", f"sotfmax:{good}:softmax", output=True
+    )
+    assert done.code == 1
+    assert "override never called: flag_gems.sotfmax" in done.text
+    found = [(r["override"], r["count"], r["status"]) for r in done.report["records"]]
+    assert found == [(False, 1, "passed")] * 6
+
+
+def test_preflight_fails_when_the_candidate_is_not_reached(checkout):
+    path = checkout.candidate(
+        "hides.py",
+        "import torch\n"
+        "from flag_gems.testing.plugin import session\n"
+        "session.BenchmarkSession.override_calls = lambda self, name: 0\n"
+        "def softmax(x, dim):\n"
+        "    return torch.softmax(x, dim)\n",
+    )
+    done = checkout.pytest(
+        *SOFTMAX, "--preflight-only", "--override", f"softmax:{path}", output=True
+    )
+    assert done.code == 1
+    for record in done.report["records"]:
+        assert (record["override"], record["count"], record["status"]) == (False, 0, "failed")
+        assert record["error"].startswith("OverrideNotInvokedError: ")
+
+
 def test_preflight_inputs_that_cannot_be_built_leave_count_0(checkout):
     done = checkout.pytest(
         "-q", "benchmark/test_probe.py", "-k", "bad_inputs", "--level", "core",
@@ -221,6 +269,12 @@ def test_preflight_inputs_that_cannot_be_built_leave_count_0(checkout):
     )  # fmt: skip
     assert done.code == 1
     assert [(r["status"], r["count"]) for r in done.report["records"]] == [("failed", 0)] * 2
+    candidate = checkout.candidate("mine.py", "def neg(x): return x\n")
+    done = checkout.pytest(
+        "-q", "benchmark/test_probe.py", "-k", "bad_inputs", "--level", "core",
+        "--preflight-only", "--override", f"neg:{candidate}", output=True,
+    )  # fmt: skip
+    assert [(r["override"], r["count"]) for r in done.report["records"]] == [(False, 0)] * 2
 
 
 @pytest.mark.parametrize(
