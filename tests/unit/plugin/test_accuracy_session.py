@@ -153,6 +153,22 @@ def test_import_error_shows_the_candidates_own_frames(checkout):
     assert f"ERROR: candidate file {path} failed to import" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("pytest.skip('no', allow_module_level=True)", "Skipped: no"),
+        ("pytest.exit('bye', 0)", "Exit: bye"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    ],
+)
+def test_a_candidate_cannot_end_the_session_when_it_is_imported(checkout, line, reason):
+    path = checkout.candidate("ends.py", f"import pytest\n{line}\n")
+    done = checkout.pytest("-q", "tests/test_probe.py", "--override", f"softmax:{path}")
+    assert done.code == 4, done.text
+    assert f"ERROR: candidate file {path} failed to import: {reason}" in done.stderr
+    assert "INTERNALERROR" not in done.text
+
+
 def test_configuration_file_and_list_overrides(checkout, good):
     config = checkout.candidate(
         "o.yaml", f"overrides:\n  softmax:\n    file: '{good}'\n    function: softmax\n"
