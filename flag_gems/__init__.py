@@ -11,7 +11,7 @@ with flag_gems.use_gems():         # or let torch use them
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flag_gems import config, runtime
 from flag_gems.catalog import OPERATORS
@@ -40,9 +40,9 @@ disable = activation.disable
 use_gems = activation.use_gems
 
 
-def __getattr__(name: str) -> Any:
-    """For names that are not there; it lets type checkers accept the loaded operators."""
-    raise AttributeError(f"module 'flag_gems' has no attribute {name!r}")
+if TYPE_CHECKING:
+    # Type checkers do not see the operators that _load_operators adds.
+    def __getattr__(name: str) -> Any: ...
 
 
 __all__ = [

@@ -8,7 +8,6 @@ import triton
 import triton.language as tl
 
 from flag_gems.ops import pointwise
-from flag_gems.runtime import native
 
 
 @triton.jit
@@ -22,10 +21,7 @@ def abs(input: torch.Tensor) -> torch.Tensor:
     Raises:
         RuntimeError: whatever torch raises for the dtype.
     """
-    reason = pointwise.arithmetic_limit(input)
-    if reason is not None:
-        return native.call("abs", reason, input)
-    return pointwise.unary(_absolute, input)
+    return pointwise.signed("abs", _absolute, input)
 
 
 def abs_(input: torch.Tensor) -> torch.Tensor:
@@ -34,7 +30,4 @@ def abs_(input: torch.Tensor) -> torch.Tensor:
     Raises:
         RuntimeError: whatever torch raises for a dtype or a tensor that can't be written.
     """
-    reason = pointwise.arithmetic_limit(input) or pointwise.in_place_limit(input)
-    if reason is not None:
-        return native.call("abs_", reason, input)
-    return pointwise.unary(_absolute, input, out=input)
+    return pointwise.signed("abs_", _absolute, input, in_place=True)

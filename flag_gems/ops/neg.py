@@ -8,7 +8,6 @@ import triton
 import triton.language as tl
 
 from flag_gems.ops import pointwise
-from flag_gems.runtime import native
 
 
 @triton.jit
@@ -25,10 +24,7 @@ def neg(input: torch.Tensor) -> torch.Tensor:
     Raises:
         RuntimeError: whatever torch raises for the dtype.
     """
-    reason = pointwise.arithmetic_limit(input)
-    if reason is not None:
-        return native.call("neg", reason, input)
-    return pointwise.unary(_negative, input)
+    return pointwise.signed("neg", _negative, input)
 
 
 def neg_(input: torch.Tensor) -> torch.Tensor:
@@ -37,7 +33,4 @@ def neg_(input: torch.Tensor) -> torch.Tensor:
     Raises:
         RuntimeError: whatever torch raises for a dtype or a tensor that can't be written.
     """
-    reason = pointwise.arithmetic_limit(input) or pointwise.in_place_limit(input)
-    if reason is not None:
-        return native.call("neg_", reason, input)
-    return pointwise.unary(_negative, input, out=input)
+    return pointwise.signed("neg_", _negative, input, in_place=True)

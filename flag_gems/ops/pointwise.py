@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import device, dtypes, memory, torch_device_fn
+from flag_gems.runtime import device, dtypes, memory, native, torch_device_fn
 from flag_gems.runtime.geometry import coalesce, is_dense
 from flag_gems.runtime.tiling import TILE, next_power_of_2, warps
 
@@ -217,6 +217,14 @@ def unary(function: Any, x: torch.Tensor, out: torch.Tensor | None = None) -> to
             num_warps=warps(block),
         )
     return out
+
+
+def signed(key: str, function: Any, x: torch.Tensor, in_place: bool = False) -> torch.Tensor:
+    """:func:`unary` where the kernels can, else torch's own kernel of the ATen ``key``."""
+    reason = arithmetic_limit(x) or (in_place_limit(x) if in_place else None)
+    if reason is not None:
+        return native.call(key, reason, x)
+    return unary(function, x, out=x if in_place else None)
 
 
 def binary(
