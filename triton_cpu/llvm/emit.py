@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
@@ -286,9 +285,7 @@ class Emitter:
         return self.value(type, f"load {type}, ptr {pointer.text}, align {align or type.bytes}")
 
     def store(self, a: Value, pointer: Value, align: int | None = None) -> None:
-        self.write(
-            f"store {a.type} {a.text}, ptr {pointer.text}, align {align or a.type.bytes}"
-        )
+        self.write(f"store {a.type} {a.text}, ptr {pointer.text}, align {align or a.type.bytes}")
 
     def slot(self, type: Type, count: int = 1, align: int = 64) -> Value:
         """A stack slot in the entry block, for small things only."""
@@ -308,9 +305,7 @@ class Emitter:
     def branch_if(self, condition: Value, then: str, otherwise: str) -> None:
         self.write(f"br i1 {condition.text}, label %{then}, label %{otherwise}")
 
-    def loop(
-        self, start: Value, stop: Value, step: int, body: Callable[[Value], None]
-    ) -> None:
+    def loop(self, start: Value, stop: Value, step: int, body: Callable[[Value], None]) -> None:
         """``for i in range(start, stop, step)`` over scalars; one constant turn is written out."""
         if (
             start.constant is not None
