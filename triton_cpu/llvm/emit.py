@@ -129,7 +129,7 @@ class Emitter:
             else:
                 text = str(number)
         if type.lanes:
-            text = "<" + ", ".join([f"{type.scalar} {text}"] * type.lanes) + ">"
+            text = f"splat ({type.scalar} {text})"
         return Value(type, text, number)
 
     def lanes(self, scalar: Type, values: Sequence[int | float]) -> Value:
