@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether kernels go to the CPU: always where no GPU is, beside a GPU only when asked for.
 
-Triton refuses to choose between two active drivers, so this back end calls itself active only when
-it is the one to use. This module imports Triton late: Triton imports it while it looks for back ends.
+Triton refuses to choose between two active drivers, so this back end calls itself active only
+when it is the one to use. Triton is imported late here: it imports this module while it looks for
+back ends.
 """
 
 from __future__ import annotations

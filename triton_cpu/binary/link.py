@@ -268,9 +268,7 @@ class _Link:
         here = len(names)
         names += b".shstrtab\0"
         at = len(image)
-        headers.append(
-            elf.SECTION_HEADER.pack(here, elf.STRTAB, 0, 0, at, len(names), 0, 0, 1, 0)
-        )
+        headers.append(elf.SECTION_HEADER.pack(here, elf.STRTAB, 0, 0, at, len(names), 0, 0, 1, 0))
         image += names
         image += bytes(-len(image) % 8)
         start = len(image)
