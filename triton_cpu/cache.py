@@ -18,7 +18,7 @@ SEAL = "so_sha256"
 """The metadata's field that holds the hash of the shared object."""
 
 
-class CheckedCache(FileCacheManager):  # type: ignore[misc]
+class CheckedCache(FileCacheManager):
     """Answers that a damaged entry is not there; Triton then compiles it again."""
 
     def get_group(self, filename: str) -> dict[str, str] | None:

@@ -67,7 +67,7 @@ def cpu(name: str = "") -> CPU:
     machine = platform.machine()
     if machine not in SUPPORTED_MACHINES:
         raise UnsupportedCPU(
-            f"triton_cpu: {machine} is not supported; it compiles for {', '.join(SUPPORTED_MACHINES)}"
+            f"triton_cpu: {machine} is not supported; supported: {', '.join(SUPPORTED_MACHINES)}"
         )
     own = llvm.get_host_cpu_name()
     wanted = os.environ.get("TRITON_CPU_ARCH") or name

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a Python function for each signature that packs a launch's arguments into slots.
 
-Generated, because a launch takes a few microseconds and a loop over arguments would be half of them.
+Generated, because a launch takes a few microseconds, of which a loop over arguments would be half.
 """
 
 from __future__ import annotations

@@ -56,9 +56,7 @@ def cpp_type(kind: str) -> str:
     if kind.startswith("*"):
         return "void*"
     if kind not in CPP_TYPES:
-        raise UnknownArgument(
-            f"triton_cpu: an argument of type {kind} cannot be passed to a kernel"
-        )
+        raise _unknown(kind)
     return CPP_TYPES[kind]
 
 
@@ -82,9 +80,11 @@ def _flatten(kind: Any, path: tuple[int, ...]) -> Iterator[Slot]:
     elif found := _DESCRIPTOR.match(kind):
         yield Slot(path, f"tensordesc:{found[1].count(',') + 1}")
     else:
-        raise UnknownArgument(
-            f"triton_cpu: an argument of type {kind} cannot be passed to a kernel"
-        )
+        raise _unknown(kind)
+
+
+def _unknown(kind: str) -> UnknownArgument:
+    return UnknownArgument(f"triton_cpu: a kernel takes no argument of type {kind}")
 
 
 def descriptor_flags(slot_types: Sequence[str], dimensions: int) -> int:

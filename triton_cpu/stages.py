@@ -17,8 +17,8 @@ from triton_cpu.compiler import ABI_VERSION, CPUOptions
 from triton_cpu.host import CPU
 
 _GENERIC_FORM = "generic_form"
-"""An attribute that belongs to no dialect. The module then fails verification, and MLIR prints what does
-not verify in its generic form, which is the one that a short parser can read."""
+"""An attribute that belongs to no dialect. The module then fails verification, and MLIR prints what
+does not verify in its generic form, which is the one that a short parser can read."""
 
 
 def make_llir(module: Any, metadata: dict[str, Any], options: CPUOptions, cpu: CPU) -> str:

@@ -36,9 +36,7 @@ class Runtime:
 
     def failure(self) -> str:
         """The text of the assertion that failed in the last launch."""
-        text: bytes = (
-            ctypes.cast(self.library.triton_cpu_failure_text, ctypes.c_char_p).value or b""
-        )
+        text = ctypes.string_at(self.library.triton_cpu_failure_text)
         return text.decode(errors="replace").strip()
 
 

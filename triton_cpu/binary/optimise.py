@@ -39,8 +39,8 @@ def _target_machine(cpu: CPU) -> llvm.TargetMachine:
 def with_attributes(ir: str, cpu: CPU) -> str:
     """Gives every function of ``ir`` the vector width and the promise that nothing unwinds.
 
-    LLVM keeps to 256 bits on most AVX-512 machines unless each function says otherwise, and llvmlite
-    sets no string attributes, so they are added to the text.
+    LLVM keeps to 256 bits on most AVX-512 machines unless each function says otherwise, and
+    llvmlite sets no string attributes, so they are added to the text.
     """
     width = cpu.vector_bits
     attributes = (

@@ -18,8 +18,8 @@ enough that the shared counter is rarely touched."""
 FAILURE_BYTES = 2048
 """Room for the text of the first failing assertion of a launch."""
 
-# The launch, as the threads share it: kernel, arguments, grid (x, y, z), programs, programs a chunk,
-# the next program, bytes of scratch.
+# The launch, as the threads share it: kernel, arguments, grid (x, y, z), padding, programs,
+# programs a chunk, the next program, bytes of scratch.
 _LAUNCH = "{ ptr, ptr, i32, i32, i32, i32, i64, i64, i64, i64 }"
 
 RUNTIME_IR = f"""
