@@ -89,8 +89,10 @@ class CPUBackend(BaseBackend):
         return {"min_dot_size": lambda left, right: (1, 1, 1)}
 
     def get_module_map(self) -> dict[str, Any]:
-        from triton_cpu import libdevice
-
+        try:
+            from triton_cpu import libdevice
+        except ImportError:
+            return {}
         return {
             "triton.language.extra.libdevice": libdevice,
             "triton.language.extra.cuda.libdevice": libdevice,
