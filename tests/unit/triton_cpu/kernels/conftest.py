@@ -13,7 +13,13 @@ import torch
 # With TRITON_INTERPRET=1 the same tests check the kernels' own logic, a thousand times slower.
 EXAMPLES = 2 if os.environ.get("TRITON_INTERPRET") == "1" else 12
 hypothesis.settings.register_profile(
-    "kernels", max_examples=EXAMPLES, deadline=None, derandomize=True, database=None
+    "kernels",
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    # A first example compiles.
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 
 
