@@ -106,7 +106,7 @@ class Emitter:
         """Stack slots; they go to the function's first block."""
         self.declarations: dict[str, str] = {}
         self.globals: list[str] = []
-        self.block = "entry"
+        self.block = "start"
         self._number = 0
 
     # -- names and constants -------------------------------------------------------------------

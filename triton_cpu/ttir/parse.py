@@ -10,7 +10,8 @@ from triton_cpu.ttir.operation import Block, Function, Module, Operation
 from triton_cpu.ttir.types import MlirType, parse_type
 
 _OPERATION = re.compile(
-    r'(?:(?P<results>%[^=]*?) = )?"(?P<name>[\w.]+)"\((?P<operands>[^)]*)\)(?:\[(?P<next>[^\]]*)\])?'
+    r'(?:(?P<results>%[^=]*?) = )?"(?P<name>[\w.]+)"'
+    r"\((?P<operands>[^)]*)\)(?:\[(?P<next>[^\]]*)\])?"
 )
 _BLOCK = re.compile(r"(\^\w+)(?:\((.*)\))?:")
 _PUNCTUATION = re.compile(r'"(?:[^"\\]|\\.)*"|->|[()\[\]{}<>,]')
