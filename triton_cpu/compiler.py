@@ -86,13 +86,16 @@ class CPUBackend(BaseBackend):
         return metadata.abi_version, metadata.scratch_bytes
 
     def get_codegen_implementation(self, options: CPUOptions) -> dict[str, Any]:
-        return {"min_dot_size": lambda left, right: (1, 1, 1)}
+        from triton_cpu.libdevice import convert_custom_float8
+
+        return {
+            "min_dot_size": lambda left, right: (1, 1, 1),
+            "convert_custom_types": convert_custom_float8,
+        }
 
     def get_module_map(self) -> dict[str, Any]:
-        try:
-            from triton_cpu import libdevice
-        except ImportError:
-            return {}
+        from triton_cpu import libdevice
+
         return {
             "triton.language.extra.libdevice": libdevice,
             "triton.language.extra.cuda.libdevice": libdevice,
