@@ -198,7 +198,7 @@ def main(only: str, threads: str, seconds: float, quick: bool, form: str) -> Non
 
 def _table(timings: list[Timing]) -> Table:
     table = Table("operator", "size", title="Compiled by triton_cpu against torch")
-    for heading in ("threads", "compile ms", "triton_cpu us", "torch us", "torch / triton_cpu"):
+    for heading in ("threads", "compile ms", "ours us", "torch us", "torch / ours"):
         table.add_column(heading, justify="right")
     for item in timings:
         table.add_row(
