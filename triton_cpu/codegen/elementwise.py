@@ -96,7 +96,8 @@ def widen(f: Lowering, value: Value) -> Value:
 def narrowed(f: Lowering, value: Value, scalar: str) -> Value:
     from triton_cpu.math.casts import convert
 
-    return convert(f.e, value, scalar, soft_bf16=not f.options.native_bf16)
+    # Not by the instruction for it: that flushes subnormal numbers to zero.
+    return convert(f.e, value, scalar, soft_bf16=True)
 
 
 # -- integers --------------------------------------------------------------------------------------
@@ -289,8 +290,7 @@ def _float_cast(f: Lowering, operation: Operation, v: list[Value]) -> Value:
         value = from_fp8(f.e, value, source.fp8, middle)
     if target.fp8:
         return to_fp8(f.e, value, target.fp8, rounding)
-    soft = not f.options.native_bf16
-    return convert(f.e, value, target.scalar.scalar, rounding=rounding, soft_bf16=soft)
+    return convert(f.e, value, target.scalar.scalar, rounding=rounding, soft_bf16=True)
 
 
 @elementwise("arith.sitofp", "arith.uitofp")

@@ -3,7 +3,8 @@
 
 LLVM's own casts are used where hardware has them: half, float and double among each other. It
 turns others (to bfloat, double to half) into calls of a library that need not be there, one per
-lane; those are written here over bits.
+lane; those are written here over bits. So is float to bfloat also where the processor has an
+instruction for it: AVX512-BF16 flushes subnormal numbers to zero.
 
 Narrowing double goes through float rounded to odd: a float has more than two bits to spare over
 every narrower type, so the second rounding sees what the first dropped (S. Boldo, G. Melquiond,
@@ -16,42 +17,30 @@ from triton_cpu.llvm.emit import FLOAT_BITS, Emitter, Type, Value
 from triton_cpu.math.number import Number
 
 
-def convert(
-    emitter: Emitter,
-    value: Value,
-    to_scalar: str,
-    *,
-    rounding: str = "rtne",
-    soft_bf16: bool = True,
-) -> Value:
+def convert(emitter: Emitter, value: Value, to_scalar: str, *, rounding: str = "rtne") -> Value:
     """A float of another type: half, bfloat, float or double, any lanes.
 
     Args:
         rounding: "rtne" (to nearest, ties to even) or "rtz" (toward zero; finite stays finite).
-        soft_bf16: with False, the processor rounds float to bfloat where it can. AVX512-BF16
-            flushes subnormal numbers to zero; the other way keeps them.
     """
-    number = Number(emitter, value)
-    return _convert(number, to_scalar, rounding, soft_bf16).value
+    return _convert(Number(emitter, value), to_scalar, rounding).value
 
 
-def _convert(number: Number, to: str, rounding: str, soft_bf16: bool) -> Number:
+def _convert(number: Number, to: str, rounding: str) -> Number:
     source = number.type.scalar
     if source == to:
         return number
     if source == "bfloat":
         widened = (number.bits().resize("i32", signed=False) << 16).as_float("float")
-        return _convert(widened, to, rounding, soft_bf16)
+        return _convert(widened, to, rounding)
     if FLOAT_BITS[source] < FLOAT_BITS[to] and to != "bfloat":
         return number.cast("fpext", to)
     if source == "half":
-        return _convert(number.cast("fpext", "float"), to, rounding, soft_bf16)
+        return _convert(number.cast("fpext", "float"), to, rounding)
     if source == "double" and to != "float":
         narrow = toward_zero if rounding == "rtz" else round_to_odd
-        return _convert(narrow(number, "float"), to, rounding, soft_bf16)
+        return _convert(narrow(number, "float"), to, rounding)
     if to == "bfloat":
-        if rounding == "rtne" and not soft_bf16:
-            return number.cast("fptrunc", "bfloat")
         return _float_to_bfloat(number, rounding)
     return toward_zero(number, to) if rounding == "rtz" else number.cast("fptrunc", to)
 
@@ -102,9 +91,7 @@ FLOAT8 = {
 }
 
 
-def from_fp8(
-    emitter: Emitter, value: Value, kind: str, to: str, *, soft_bf16: bool = True
-) -> Value:
+def from_fp8(emitter: Emitter, value: Value, kind: str, to: str) -> Value:
     """An fp8 number held as i8 in a wider float type; exact.
 
     Raises:
@@ -113,9 +100,7 @@ def from_fp8(
     code = Number(emitter, value)
     spec = FLOAT8[kind]
     if kind == "fp8e5":
-        return _convert(
-            (code.resize("i16", signed=False) << 8).as_float("half"), to, "rtne", soft_bf16
-        ).value
+        return _convert((code.resize("i16", signed=False) << 8).as_float("half"), to, "rtne").value
     wide = code.resize("i32", signed=False)
     # The exponent lands in float's place with the wrong bias; one exact product rights it, and
     # makes normal numbers of subnormal ones.
@@ -125,7 +110,7 @@ def from_fp8(
         result = (wide & 0x7F).equals(0x7F).choose(float("nan"), result)
     elif not spec.signed_zero:
         result = wide.equals(0x80).choose(float("nan"), result)
-    return _convert(result, to, "rtne", soft_bf16).value
+    return _convert(result, to, "rtne").value
 
 
 def to_fp8(emitter: Emitter, value: Value, kind: str, rounding: str = "rtne") -> Value:
@@ -140,7 +125,7 @@ def to_fp8(emitter: Emitter, value: Value, kind: str, rounding: str = "rtne") ->
         narrow = toward_zero if rounding == "rtz" else round_to_odd
         number = narrow(number, "float")
     else:
-        number = _convert(number, "float", "rtne", True)
+        number = _convert(number, "float", "rtne")
     magnitude = abs(number)
     magnitude = (magnitude > spec.largest).choose(spec.largest, magnitude)
     bits = magnitude.bits()
@@ -188,10 +173,10 @@ def int_to_float(emitter: Emitter, value: Value, to_scalar: str, *, signed: bool
     # A float holds every 16-bit integer and a double every 32-bit one, so that only the step to
     # the narrow type rounds.
     through = "float" if number.type.bits <= 16 else "double"
-    return _convert(number.cast(op, through), to_scalar, "rtne", True).value
+    return _convert(number.cast(op, through), to_scalar, "rtne").value
 
 
 def _convert_to_computable(number: Number) -> Number:
     if number.type.scalar in ("half", "bfloat"):
-        return _convert(number, "float", "rtne", True)
+        return _convert(number, "float", "rtne")
     return number
