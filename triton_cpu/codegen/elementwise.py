@@ -97,7 +97,7 @@ def narrowed(f: Lowering, value: Value, scalar: str) -> Value:
     from triton_cpu.math.casts import convert
 
     # Not by the instruction for it: that flushes subnormal numbers to zero.
-    return convert(f.e, value, scalar, soft_bf16=True)
+    return convert(f.e, value, scalar)
 
 
 # -- integers --------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ def _float_cast(f: Lowering, operation: Operation, v: list[Value]) -> Value:
         value = from_fp8(f.e, value, source.fp8, middle)
     if target.fp8:
         return to_fp8(f.e, value, target.fp8, rounding)
-    return convert(f.e, value, target.scalar.scalar, rounding=rounding, soft_bf16=True)
+    return convert(f.e, value, target.scalar.scalar, rounding=rounding)
 
 
 @elementwise("arith.sitofp", "arith.uitofp")
@@ -492,6 +492,12 @@ def _is_cheap(tensor: Tensor) -> bool:
     return isinstance(tensor, (Splat, Separable))
 
 
+def _as_tensor(f: Lowering, name: str, shape: tuple[int, ...]) -> Tensor:
+    """An operand; a scalar one (the condition of a select) counts for every element."""
+    value = f.get(name)
+    return Splat(shape, value) if isinstance(value, Value) else value
+
+
 def lower_elementwise(f: Lowering, operation: Operation) -> None:
     """The one handler of every element-wise operation."""
     kind = operation.result_types[0]
@@ -500,7 +506,7 @@ def lower_elementwise(f: Lowering, operation: Operation) -> None:
     if kind.shape is None:
         f.bind(name, compute(f, operation, [f.scalar(x) for x in operation.operands]))
         return
-    inputs = [f.tensor(x) for x in operation.operands]
+    inputs = [_as_tensor(f, x, kind.shape) for x in operation.operands]
     if all(isinstance(tensor, Splat) for tensor in inputs):
         scalars = [tensor.value for tensor in inputs if isinstance(tensor, Splat)]
         f.bind(name, Splat(kind.shape, compute(f, operation, scalars)))
