@@ -59,6 +59,7 @@ ERFCX = (
 )
 """exp(x^2) erfc(x) in 4 / (4 + x), for 0 <= x <= 10.5; relative error 3.8e-11."""
 
+LN_2 = 0.6931471805599453
 SQRT_HALF = 0.7071067811865476
 SQRT_HALF_REST = -4.833646656726457e-17
 TWO_OVER_SQRT_PI = 1.1283791670955126
@@ -99,7 +100,7 @@ def erfc(x: Number) -> Number:
 
 
 def erfcx(x: Number) -> Number:
-    """exp(x^2) erfc(x), by its continued fraction where erfc would be too small to hold."""
+    """exp(x^2) erfc(x), by its asymptotic series where erfc would be too small to hold."""
     wide = _wide(x)
     bounded = (wide > 10.0).choose(10.0, wide)
     square = bounded * bounded
@@ -107,13 +108,16 @@ def erfcx(x: Number) -> Number:
     lost = bounded.fma(bounded, -square)
     product = exp(square) * lane_by_lane("erfc", F64, [bounded])
     near = product.fma(lost, product)
-    inverse = 0.5 / (wide * wide)
-    # Lentz-free: the asymptotic series' terms fall below 1e-16 from 10 on after twelve.
+    return _like((wide > 10.0).choose(_erfcx_far(wide), near), x)
+
+
+def _erfcx_far(x: Number) -> Number:
+    """For doubles from 10 on, where the asymptotic series' 12th term falls below 1e-16."""
+    inverse = 0.5 / (x * x)
     series = inverse.like(1.0)
     for term in range(12, 0, -1):
         series = (inverse * -(2.0 * term - 1.0)).fma(series, 1.0)
-    far = series * (ONE_OVER_SQRT_PI / wide)
-    return _like((wide > 10.0).choose(far, near), x)
+    return series * (ONE_OVER_SQRT_PI / x)
 
 
 def _erfc_inverse_tail(log_p: Number) -> Number:
@@ -126,12 +130,20 @@ def _erfc_inverse_tail(log_p: Number) -> Number:
 
 def _positive_erfcinv(p: Number) -> Number:
     """x >= 0 with erfc(x) = p for doubles 0 < p <= 1, by Halley's steps from the tail's start."""
-    x = _erfc_inverse_tail(log(p * 0.5))
+    log_p = log(p)
+    start = _erfc_inverse_tail(log_p - LN_2)
+    x = start
     for _ in range(3):
         slope = exp(-(x * x)) * TWO_OVER_SQRT_PI
         step = (lane_by_lane("erfc", F64, [x]) - p) / slope
         x = x + step / x.fma(step, 1.0)
-    return x
+    # Where erfc runs out of bits, Newton's steps for its logarithm.
+    far = (start > 10.5).choose(start, 10.5)
+    for _ in range(3):
+        scaled = _erfcx_far(far)
+        off = log(scaled) - far * far - log_p
+        far = far + off * scaled * (1.0 / TWO_OVER_SQRT_PI)
+    return (start > 12.0).choose(far, x)
 
 
 def erfcinv(p: Number) -> Number:

@@ -218,7 +218,7 @@ def _exp_pair(x: Number) -> tuple[Number, Number]:
     """exp(|x|) / 2 and exp(-|x|) / 2 for doubles; half, so that sinh overflows when it should."""
     rest, exponent = _reduce_exp(clamp(abs(x), 0.0, 711.0))
     grown = (rest * rest).fma(rest.polynomial(EXP["double"]), rest) + 1.0
-    half = grown * power_of_two(exponent - 1, "double")
+    half = scale(grown, exponent - 1)
     return half, 0.25 / half
 
 
@@ -241,7 +241,7 @@ def tanh(x: Number) -> Number:
         square = x * x
         small = (square * x).fma(square.polynomial(TANH), x)
         large = 1.0 - 2.0 / (exp(size + size) + 1.0)
-        return (size < 0.625).choose(small, large.copysign(x))
+        return (size < 0.625).choose(small, large).copysign(x)
     shrunk = expm1(size * -2.0)
     return (-shrunk / (shrunk + 2.0)).copysign(x)
 

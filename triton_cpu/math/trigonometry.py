@@ -171,6 +171,8 @@ def tan(x: Number) -> Number:
 
 def _multiple_of_pi(x: Number, shift: int) -> Number:
     wide = x.cast("fpext", "double") if x.type.scalar == "float" else x
+    # From 2^53 on all are even; times zero also makes NaN of infinities.
+    wide = (abs(wide) < 2.0**53).choose(wide, wide * 0.0)
     halves = (wide + wide).intrinsic("rint")
     rest = wide - halves * 0.5
     # The quadrant is taken in floats, because halves may have more bits than an integer.
@@ -185,7 +187,8 @@ def _multiple_of_pi(x: Number, shift: int) -> Number:
 def sinpi(x: Number) -> Number:
     """sin(pi x); a zero has the sign of x."""
     result = _multiple_of_pi(x, 0)
-    return x.intrinsic("rint").equals(x).choose(x.like(0.0).copysign(x), result) + (x - x)
+    whole = x.intrinsic("rint").equals(x) & (abs(x) < float("inf"))
+    return whole.choose(x.like(0.0).copysign(x), result)
 
 
 def cospi(x: Number) -> Number:

@@ -51,6 +51,20 @@ def _remainder(x: np.longdouble, y: np.longdouble) -> float:
         return math.nan
 
 
+def _erfcinv(p: mpmath.mpf) -> mpmath.mpf:
+    with mpmath.workprec(1300):
+        return mpmath.erfinv(1 - p)
+
+
+def _bessel(order: int) -> Callable[[mpmath.mpf], mpmath.mpf]:
+    def function(x: mpmath.mpf) -> mpmath.mpf:
+        if mpmath.isinf(x):
+            return mpmath.inf * (x if order else 1)
+        return mpmath.besseli(order, x)
+
+    return function
+
+
 ROUNDED = 0.501
 """One rounding, of a value computed in a wider type or by an exact instruction."""
 LONG_SUM = 1.25
@@ -120,9 +134,7 @@ BOUNDS = {
         costly=True,
     ),
     "__nv_erfinv": Bound(0.51, 4.0, from_mpmath(mpmath.erfinv), (-1, 1), costly=True),
-    "__nv_erfcinv": Bound(
-        0.51, 4.0, from_mpmath(lambda p: mpmath.erfinv(1 - p)), (0.0625, 2), costly=True
-    ),
+    "__nv_erfcinv": Bound(0.51, 4.0, from_mpmath(_erfcinv), (0.0625, 2), costly=True),
     "__nv_normcdf": Bound(0.51, 9.0, from_mpmath(mpmath.ncdf), (-7, 7), costly=True),
     "__nv_lgamma": Bound(
         ROUNDED,
@@ -136,10 +148,6 @@ BOUNDS = {
     "__nv_sinpi": Bound(ROUNDED, LONG_SUM, from_mpmath(mpmath.sinpi), costly=True),
     "__nv_cospi": Bound(ROUNDED, LONG_SUM, from_mpmath(mpmath.cospi), costly=True),
     # The sum of 42 positive terms, and exp(x/2) twice.
-    "__nv_cyl_bessel_i0": Bound(
-        ROUNDED, 8.0, from_mpmath(lambda x: mpmath.besseli(0, x)), (-60, 60), costly=True
-    ),
-    "__nv_cyl_bessel_i1": Bound(
-        ROUNDED, 8.0, from_mpmath(lambda x: mpmath.besseli(1, x)), (-60, 60), costly=True
-    ),
+    "__nv_cyl_bessel_i0": Bound(ROUNDED, 8.0, from_mpmath(_bessel(0)), (-60, 60), costly=True),
+    "__nv_cyl_bessel_i1": Bound(ROUNDED, 8.0, from_mpmath(_bessel(1)), (-60, 60), costly=True),
 }

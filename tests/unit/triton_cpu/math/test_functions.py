@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.unit.triton_cpu.math.apply import compiled
 from tests.unit.triton_cpu.math.bounds import BOUNDS
@@ -84,3 +86,61 @@ CASES = [(name, scalar) for name in BOUNDS for scalar in TYPES]
 def test_dense_arguments_stay_within_the_bound(name: str, scalar: str) -> None:
     count = 600 if BOUNDS[name].costly else 40_000
     check(name, scalar, *dense(name, scalar, count))
+
+
+FAR_OUT = {
+    # Domains that mpmath or longdouble answer differently from C99 at the edges.
+    "__nv_lgamma",
+    "__nv_tgamma",
+    "__nv_erfcx",
+}
+
+
+@pytest.mark.parametrize(("name", "scalar"), [case for case in CASES if case[0] not in FAR_OUT])
+def test_edge_values(name: str, scalar: str) -> None:
+    values = edges(scalar)
+    if BOUNDS[name].arguments == 2:
+        left, right = np.meshgrid(values, values)
+        check(name, scalar, left.reshape(-1), right.reshape(-1))
+    else:
+        if BOUNDS[name].costly:
+            # mpmath sums series of as many terms as the argument is large.
+            values = values[~(np.abs(values) > 50) | np.isinf(values)]
+        check(name, scalar, values)
+
+
+@pytest.mark.parametrize("name", ["math.exp", "math.log2", "math.sin", "math.atan2", "math.erf"])
+@pytest.mark.parametrize("lanes", [0, 3, 32])
+def test_any_number_of_lanes_gives_the_same(name: str, lanes: int) -> None:
+    arguments = dense(name, "float", 96)
+    expected = run(name, "float", *arguments)
+    assert np.array_equal(run(name, "float", *arguments, lanes=lanes), expected)
+
+
+ODD = ["math.sin", "math.tan", "math.asin", "math.atan", "math.sinh", "math.tanh", "math.erf"]
+ODD += ["math.expm1", "math.log1p", "math.asinh", "math.atanh", "math.cbrt", "math.sqrt"]
+ODD += ["math.roundeven", "math.floor", "math.trunc", "math.ceil", "math.round", "__nv_sinpi"]
+
+
+@pytest.mark.parametrize("scalar", TYPES)
+@pytest.mark.parametrize("name", ODD)
+def test_zeros_keep_their_sign(name: str, scalar: str) -> None:
+    zeros = np.array([0.0, -0.0], TYPES[scalar])
+    assert np.signbit(run(symbol(name, scalar), scalar, zeros)).tolist() == [False, True]
+
+
+ELEMENTARY = [name for name in BOUNDS if not BOUNDS[name].costly]
+
+
+@pytest.mark.parametrize("scalar", TYPES)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_drawn_arguments(scalar: str, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(ELEMENTARY))
+    width = 32 if scalar == "float" else 64
+    numbers = st.lists(st.floats(width=width), min_size=1, max_size=20)
+    arrays = [np.array(data.draw(numbers), TYPES[scalar])]
+    if BOUNDS[name].arguments == 2:
+        second = st.lists(st.floats(width=width), min_size=arrays[0].size, max_size=arrays[0].size)
+        arrays.append(np.array(data.draw(second), TYPES[scalar]))
+    check(name, scalar, *arrays)
