@@ -7,9 +7,9 @@ import pytest
 import torch
 import triton
 import triton.language as tl
-from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.triton_cpu.kernels.examples import given
 from tests.unit.triton_cpu.kernels.tensors import values
 
 
@@ -172,22 +172,26 @@ def test_nested_loops(m: int, n: int) -> None:
 
 @triton.jit(noinline=True)
 def apart(x, scale):
-    return x * scale + 1, scale + 1
+    if x > 5:
+        return x * scale + 1
+    return x - scale
 
 
 @triton.jit
 def call_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    index = tl.arange(0, BLOCK)
-    first, scale = apart(tl.load(x_ptr + index), 3)
-    second, _ = apart(first, scale)
-    tl.store(out_ptr + index, second)
+    program = tl.program_id(0)
+    first = apart(tl.load(x_ptr + program), 3)
+    second = apart(first, program)
+    tl.store(out_ptr + program * BLOCK + tl.arange(0, BLOCK), second + tl.arange(0, BLOCK))
 
 
 def test_function_that_is_not_inlined() -> None:
-    x = torch.arange(64, dtype=torch.int32)
-    out = torch.empty_like(x)
-    call_kernel[(1,)](x, out, 64)
-    assert torch.equal(out, (x * 3 + 1) * 4 + 1)
+    x = torch.arange(8, dtype=torch.int32)
+    out = torch.empty(8, 4, dtype=torch.int32)
+    call_kernel[(8,)](x, out, 4)
+    first = torch.where(x > 5, x * 3 + 1, x - 3)
+    second = torch.where(first > 5, first * x + 1, first - x)
+    assert torch.equal(out, second[:, None] + torch.arange(4, dtype=torch.int32))
 
 
 @triton.jit

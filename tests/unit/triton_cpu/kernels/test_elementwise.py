@@ -7,9 +7,9 @@ import pytest
 import torch
 import triton
 import triton.language as tl
-from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.triton_cpu.kernels.examples import given
 from tests.unit.triton_cpu.kernels.tensors import FLOATS, INTEGERS, assert_near, values
 
 BLOCK = 64
