@@ -137,3 +137,10 @@ def _raw_items(text: str, kind: MlirType) -> list[str]:
         return [str((byte >> bit) & 1) for byte in data for bit in range(8)]
     numbers = [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
     return [hex(number) if kind.scalar.is_float or kind.fp8 else str(number) for number in numbers]
+
+
+@handles("ub.poison")
+def poison(f: Lowering, operation: Operation) -> None:
+    kind = operation.result_types[0]
+    value = f.e.poison(kind.scalar)
+    f.bind(operation.results[0], value if kind.shape is None else Splat(kind.shape, value))

@@ -344,7 +344,7 @@ def run_blocks(f: Lowering, blocks: list[Block], kinds: Sequence[MlirType]) -> l
             take(f, block.arguments, slots[block.label])
         end = f.run_block(block)
         f.flush()
-        if end.name in ("tt.return", "tt.reduce.return", "tt.scan.return"):
+        if end.name.endswith("return"):
             write_slots(f, results, [f.settled(name) for name in end.operands])
             e.branch(after)
         elif end.name == "cf.br":

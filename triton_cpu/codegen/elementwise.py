@@ -379,6 +379,8 @@ def _function(f: Lowering, operation: Operation, v: list[Value]) -> Value:
 
     def compute(f: Lowering, operation: Operation, w: list[Value]) -> Value:
         name = operation.name
+        if name == "math.absf" and w[0].type.is_int:
+            return f.e.binary("and", w[0], f.e.const(w[0].type, 0x7F))
         if name in _INTRINSICS:
             return f.e.intrinsic(_INTRINSICS[name], w)
         if name in FUNCTIONS:

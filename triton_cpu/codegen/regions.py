@@ -66,7 +66,8 @@ def apply_region(f: Lowering, operation: Operation, values: list[Value]) -> list
 
         for name, value in zip(block.arguments, values, strict=True):
             f.bind(name, value)
-        kinds = block.argument_types[: len(block.argument_types) // 2]
+        ends = next(b.operations[-1] for b in region if b.operations[-1].name.endswith("return"))
+        kinds = ends.operand_types
         return [value for value in run_blocks(f, region, kinds) if isinstance(value, Value)]
     lanes = values[0].type.lanes
     local = dict(zip(block.arguments, values, strict=True))
