@@ -86,11 +86,11 @@ class CPUDriver(DriverBase):
 
     def __init__(self) -> None:
         from triton_cpu.cache import check_entries_of_cpu_kernels
-        from triton_cpu.launcher import Launcher
+        from triton_cpu.launcher import make_launcher
 
         super().__init__()
         self.utils = DriverUtilities()
-        self.launcher_cls = Launcher
+        self.launcher_cls = make_launcher
         self._target = GPUTarget("cpu", host.cpu().name, 1)
         check_entries_of_cpu_kernels()
 

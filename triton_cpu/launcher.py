@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
-from triton_cpu.binary.load import runtime
-from triton_cpu.packing import packer
+from triton_cpu.binary.load import python_call, runtime
+from triton_cpu.binary.python_call import builtin, layout
+from triton_cpu.packing import may_be_elsewhere, packer
+from triton_cpu.slots import slots
 
 VARIABLE = "TRITON_CPU_THREADS"
 """How many threads a launch may use; without it, as many as torch uses."""
@@ -42,15 +44,27 @@ def thread_count() -> Callable[[], int]:
     return threads
 
 
+def make_launcher(src: Any, metadata: Any) -> Callable[..., None]:
+    """What Triton calls to run a kernel: a built-in function where the kernel's arguments allow."""
+    slow = Launcher(src, metadata)
+    signature = list(src.signature.values())
+    description = layout(slots(signature), len(signature), metadata.scratch_bytes)
+    library = python_call()
+    # Beside an accelerator each tensor's device is looked at, which the quick way does not.
+    if description is None or library is None or may_be_elsewhere():
+        return slow
+    return builtin(library, description, slow, slow.threads, slow.fail)
+
+
 class Launcher:
-    """What Triton calls to run a kernel; its signature is Triton's."""
+    """Runs a kernel, whatever its arguments; the signature is Triton's."""
 
     def __init__(self, src: Any, metadata: Any) -> None:
         signature = list(src.signature.values())
         self._pack = packer(signature, metadata.slots)
         self._scratch_bytes = metadata.scratch_bytes
         self._launch = runtime().launch
-        self._threads = thread_count()
+        self.threads = thread_count()
         self._name = metadata.name
 
     def __call__(
@@ -74,10 +88,14 @@ class Launcher:
             grid_x,
             grid_y,
             grid_z,
-            self._threads(),
+            self.threads(),
             self._scratch_bytes,
         )
         if failed:
-            raise KernelFailed(f"kernel {self._name}: {runtime().failure()}")
+            self.fail()
         if exit_hook is not None:
             exit_hook(launch_metadata)
+
+    def fail(self) -> NoReturn:
+        """Raises KernelFailed with the text of the assertion."""
+        raise KernelFailed(f"kernel {self._name}: {runtime().failure()}")

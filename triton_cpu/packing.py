@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -77,6 +78,13 @@ def pointer(value: Any) -> int:
     raise BadArgument(f"Pointer argument must be a tensor, an address or None, not {type(value)}")
 
 
+def may_be_elsewhere() -> bool:
+    """Whether tensors of this process may lie on a device whose memory the CPU cannot reach."""
+    torch = sys.modules.get("torch")
+    accelerator = getattr(torch, "accelerator", None)
+    return accelerator is not None and bool(accelerator.is_available())
+
+
 def packer(signature: Sequence[Any], slot_types: Sequence[str]) -> Callable[..., bytes]:
     """A function of all the kernel's arguments (constant expressions too) that returns its slots.
 
@@ -86,7 +94,7 @@ def packer(signature: Sequence[Any], slot_types: Sequence[str]) -> Callable[...,
     """
     careful, layout = _careful(slots(signature), slot_types)
     quick = _quick(len(signature), slots(signature), layout)
-    if quick is None:
+    if quick is None or may_be_elsewhere():
         return careful
     return _either(quick, careful)
 

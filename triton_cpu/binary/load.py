@@ -15,6 +15,7 @@ from typing import Any
 
 from triton_cpu.binary.link import link
 from triton_cpu.binary.optimise import compile_object
+from triton_cpu.binary.python_call import PYTHON_CALL_IR
 from triton_cpu.binary.runtime import RUNTIME_IR
 from triton_cpu.host import CPU, cpu
 
@@ -58,7 +59,7 @@ def load(name: str, binary: bytes) -> tuple[ctypes.CDLL, int]:
 @functools.lru_cache
 def runtime() -> Runtime:
     """The runtime, compiled on this machine's first use and then taken from Triton's cache."""
-    library = _open("runtime", _runtime_binary(cpu()), ctypes.RTLD_GLOBAL)
+    library = _open("runtime", _own_binary(cpu(), RUNTIME_IR), ctypes.RTLD_GLOBAL)
     openmp, parallel = _find_openmp()
     library.triton_cpu_start(ctypes.c_void_p(parallel))
     launch = library.triton_cpu_launch
@@ -67,10 +68,21 @@ def runtime() -> Runtime:
     return Runtime(library, launch, openmp)
 
 
-def _runtime_binary(target: CPU) -> bytes:
+@functools.lru_cache
+def python_call() -> ctypes.CDLL | None:
+    """The library of binary/python_call.py; None where this Python exports no C interface."""
+    runtime()
+    try:
+        return _open("python_call", _own_binary(cpu(), PYTHON_CALL_IR), ctypes.RTLD_LOCAL)
+    except CannotLoad:
+        return None
+
+
+def _own_binary(target: CPU, ir: str) -> bytes:
+    """A library of this package, compiled once for each CPU."""
     from triton.runtime.cache import get_cache_manager
 
-    key = hashlib.sha256(f"{target}{RUNTIME_IR}{_linker_source()}".encode()).hexdigest()
+    key = hashlib.sha256(f"{target}{ir}{_linker_source()}".encode()).hexdigest()
     cache = get_cache_manager(key)
     # Each entry ends with its own hash, so that half an entry is not taken for one.
     name = "triton_cpu_runtime.so"
@@ -80,7 +92,7 @@ def _runtime_binary(target: CPU) -> bytes:
         binary, seal = content[:-32], content[-32:]
         if hashlib.sha256(binary).digest() == seal:
             return binary
-    binary = link(compile_object(RUNTIME_IR, target))
+    binary = link(compile_object(ir, target))
     cache.put(binary + hashlib.sha256(binary).digest(), name)
     return binary
 

@@ -14,7 +14,8 @@ import triton.language as tl
 from triton import knobs
 
 import triton_cpu
-from triton_cpu.launcher import BadThreadCount, KernelFailed, thread_count
+from triton_cpu.launcher import BadThreadCount, KernelFailed, Launcher, thread_count
+from triton_cpu.packing import BadArgument
 
 
 @triton.jit
@@ -103,7 +104,8 @@ def test_scalars_arrive(dtype: torch.dtype, value: float) -> None:
     out = torch.zeros(1, dtype=dtype)
     store_scalar[(1,)](out, value)
     # Triton types a Python float as f32, whatever it is stored to.
-    given = np.float32(value) if isinstance(value, float) else value
+    with np.errstate(over="ignore"):
+        given = np.float32(value) if isinstance(value, float) else value
     expected = torch.tensor([given]).to(dtype)
     assert torch.equal(out, expected) or (torch.isnan(out) & torch.isnan(expected)).all()
 
@@ -139,6 +141,38 @@ def test_a_compiled_kernel_takes_addresses_and_arrays() -> None:
     array, result = x.numpy(), np.empty(64, np.float32)
     kernel[(1, 1, 1)](array, result, 64, 3.0, 64)
     assert np.array_equal(result, array * np.float32(3))
+
+
+@triton.jit
+def store_all(
+    out, a: tl.int8, b: tl.uint32, c: tl.int64, d: tl.uint64, e: tl.float32, f: tl.float64
+):  # fmt: skip
+    tl.store(out, a.to(tl.float64))
+    tl.store(out + 1, b.to(tl.float64))
+    tl.store(out + 2, c.to(tl.float64))
+    tl.store(out + 3, (d // 2).to(tl.int64).to(tl.float64))
+    tl.store(out + 4, e.to(tl.float64))
+    tl.store(out + 5, f)
+
+
+def test_the_built_in_launch_and_the_one_in_python_agree() -> None:
+    values = (-3, 0xFFFFFFFE, -(1 << 50), (1 << 64) - 2, 0.1, 0.1)
+    expected = [-3, 0xFFFFFFFE, -(1 << 50), float((1 << 63) - 1), float(np.float32(0.1)), 0.1]
+    out = torch.zeros(6, dtype=torch.float64)
+    kernel = store_all.warmup(out, *values, grid=(1,))
+    assert type(kernel.run).__name__ == "builtin_function_or_method"
+    kernel[(1, 1, 1)](out, *values)
+    assert out.tolist() == expected
+    again = torch.zeros(6, dtype=torch.float64)
+    slow = Launcher(kernel.src, kernel.metadata)
+    slow(1, 1, 1, 0, kernel.function, None, None, None, None, again, *values)
+    assert torch.equal(again, out)
+
+
+def test_a_launch_with_an_argument_of_a_wrong_type_says_which() -> None:
+    kernel = scale.warmup(torch.zeros(64), torch.zeros(64), 64, 2.0, BLOCK=64, grid=(1,))
+    with pytest.raises(BadArgument, match="Argument 2 must be of type i32"):
+        kernel[(1, 1, 1)](torch.zeros(64), torch.zeros(64), "many", 2.0, 64)
 
 
 def test_hooks_see_each_launch_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
