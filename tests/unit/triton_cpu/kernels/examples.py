@@ -14,7 +14,7 @@ Test = TypeVar("Test", bound=Callable[..., Any])
 
 # With TRITON_INTERPRET=1 the same tests check the kernels' own logic, a thousand times slower.
 FEW = hypothesis.settings(
-    max_examples=2 if os.environ.get("TRITON_INTERPRET") == "1" else 12,
+    max_examples=2 if os.environ.get("TRITON_INTERPRET") == "1" else 8,
     deadline=None,
     derandomize=True,
     database=None,
