@@ -33,7 +33,8 @@ def dot_scaled(f: Lowering, operation: Operation) -> None:
     a_name, b_name, c_name, a_scale, b_scale = (
         next(names) if present else None for present in segments
     )
-    assert a_name and b_name
+    assert a_name
+    assert b_name
     assert c_name
     left = _decoded(
         f,

@@ -138,7 +138,7 @@ class _Nest:
         if self.reductions:
             self._reduce()
         else:
-            f.each_step(self.shape, self.extents, self.order, self._visit)
+            f.each_step(self.shape, self.extents, self.order, self._walk)
         f.emitting = set()
         for item, buffer in self.live.items():
             buffer.region = f.region
@@ -146,6 +146,9 @@ class _Nest:
 
     def _place(self, base: list[Value]) -> Place:
         return Place(base, self.lanes, self.width, {})
+
+    def _walk(self, base: list[Value]) -> None:
+        self._visit(base)
 
     def _visit(self, base: list[Value]) -> Place:
         place = self._place(base)

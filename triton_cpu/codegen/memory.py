@@ -13,7 +13,7 @@ from triton_cpu.codegen.group import add_pending
 from triton_cpu.codegen.place import Place
 from triton_cpu.codegen.registry import handles
 from triton_cpu.codegen.values import Lazy, Pending, Separable, Splat, Tensor
-from triton_cpu.llvm.emit import I8, I32, PTR, Type, Value
+from triton_cpu.llvm.emit import I8, I32, I64, PTR, Type, Value
 
 if TYPE_CHECKING:
     from triton_cpu.codegen.lowering import Lowering
@@ -107,10 +107,10 @@ def same_elements(a: Tensor | None, b: Tensor | None) -> bool:
             return False
         sizes.append((abs(int(stride.constant)), size))
     reach = 0
-    for stride, size in sorted(sizes):
-        if stride <= reach:
+    for step, size in sorted(sizes):
+        if step <= reach:
             return False
-        reach += stride * (size - 1)
+        reach += step * (size - 1)
     return True
 
 
@@ -152,17 +152,67 @@ def load_at(
     o = to_memory(f, other.at(f, place)) if other is not None else e.const(vector, 0)
     if isinstance(pointers, Separable) and pointers.is_contiguous(place.lanes):
         start = pointers.start(f, place)
-        if m is None:
-            value = e.load(vector, start)
-        else:
-            value = e.call(
-                f"llvm.masked.load.{vector.suffix}.p0",
-                vector,
-                [start, e.const(I32, memory.bytes), m, o],
-            )
+        value = _load_run(f, vector, start, m, o)
+    elif isinstance(pointers, Separable) and not _strided(pointers, place):
+        value = _load_runs(f, place, pointers, vector, m, o)
     else:
         value = f.gather(memory, pointers.at(f, place), m, o if m is not None else None)
     return from_memory(f, value, kind)
+
+
+def _strided(pointers: Separable, place: Place) -> bool:
+    """Whether the lanes' addresses are a fixed pattern, so that they never lie in a run."""
+    varying = {d for d, part in enumerate(place.lanes) if any(part)}
+    return not any(function.deps & varying for function in pointers.functions)
+
+
+def _load_runs(
+    f: Lowering, place: Place, pointers: Separable, vector: Type, m: Value | None, o: Value
+) -> Value:
+    """A gather that is a plain load where the addresses, known only now, follow each other.
+
+    Indices such as ``offsets % N`` are of that kind almost always.
+    """
+    e = f.e
+    all_pointers = pointers.at(f, place)
+    addresses = e.cast("ptrtoint", all_pointers, "i64")
+    first = e.extract(addresses, 0)
+    size = vector.bytes
+    wanted = e.binary(
+        "add",
+        e.splat(first, vector.lanes),
+        e.lanes(I64, [size * lane for lane in range(vector.lanes)]),
+    )
+    same = e.compare("eq", addresses, wanted)
+    bits = Type(f"i{vector.lanes}")
+    run = e.compare(
+        "eq",
+        e.value(bits, f"bitcast {same.type} {same.text} to {bits}"),
+        e.const(bits, -1),
+    )
+    slot = e.slot(vector)
+    near, far, after = e.fresh("run"), e.fresh("gather"), e.fresh("loaded")
+    e.branch_if(run, near, far)
+    e.label(near)
+    start = e.extract(all_pointers, 0)
+    e.store(_load_run(f, vector, start, m, o), slot)
+    e.branch(after)
+    e.label(far)
+    element = vector.with_lanes(0)
+    e.store(f.gather(element, all_pointers, m, o if m is not None else None), slot)
+    e.branch(after)
+    e.label(after)
+    return e.load(vector, slot)
+
+
+def _load_run(f: Lowering, vector: Type, start: Value, m: Value | None, o: Value) -> Value:
+    if m is None:
+        return f.e.load(vector, start)
+    return f.e.call(
+        f"llvm.masked.load.{vector.suffix}.p0",
+        vector,
+        [start, f.e.const(I32, vector.bytes), m, o],
+    )
 
 
 def load_one(
@@ -261,8 +311,8 @@ def store(f: Lowering, operation: Operation) -> None:
     kind = operation.operand_types[1]
     if kind.shape is None:
         f.flush()
-        pointer, value, *rest = (f.scalar(x) for x in operation.operands)
-        store_one(f, to_memory(f, value), pointer, rest[0] if rest else None)
+        pointer, item, *rest = (f.scalar(x) for x in operation.operands)
+        store_one(f, to_memory(f, item), pointer, rest[0] if rest else None)
         return
     f.settled(operation.operands[0])
     pointers = pointer_tensor(f, f.tensor(operation.operands[0]), memory_type(kind.scalar))
