@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from triton_cpu.codegen.elementwise import narrowed, widen
 from triton_cpu.codegen.place import Place
 from triton_cpu.codegen.registry import handles
-from triton_cpu.codegen.values import Buffer, Tensor
+from triton_cpu.codegen.values import Splat, Tensor
 from triton_cpu.llvm.emit import I1, Type, Value
 
 if TYPE_CHECKING:
@@ -82,45 +83,42 @@ def _add_narrow(f: Lowering, pointer: Value, item: Value, order: str) -> Value:
     return e.bitcast(e.load(bits, slot), kind)
 
 
-def _each_element(f: Lowering, operation: Operation, inputs: int, one: object) -> None:
+def _each_element(
+    f: Lowering, operation: Operation, inputs: int, one: Callable[[list[Value]], Value]
+) -> None:
     """Runs ``one`` for every element whose mask holds; masked-off results are zero."""
     f.flush()
     kind = operation.result_types[0]
-    values = [f.settled(name) for name in operation.operands]
+    name = operation.results[0]
+    values = [f.settled(operand) for operand in operation.operands]
     mask = values[inputs] if len(values) > inputs else None
-    used = bool(f.uses.get(operation.results[0]))
 
-    def guarded(v: list[Value], m: Value | None, keep: Buffer | Value | None, place: Place | None):  # type: ignore[no-untyped-def]
-        def act() -> None:
-            old = one(v)  # type: ignore[operator]
-            if isinstance(keep, Buffer) and place is not None:
-                keep.store(f, place, old)
-            elif isinstance(keep, Value):
-                f.e.store(old, keep)
-
+    def guarded(v: list[Value], m: Value | None, keep: Callable[[Value], None]) -> None:
         if m is None or m.constant == 1:
-            act()
+            keep(one(v))
         else:
-            f.e.if_then(m, act)
+            f.e.if_then(m, lambda: keep(one(v)))
 
     if kind.shape is None:
         slot = f.e.slot(kind.scalar)
         f.e.store(f.e.const(kind.scalar, 0), slot)
         scalars = [value for value in values[:inputs] if isinstance(value, Value)]
-        guarded(scalars, mask if isinstance(mask, Value) else None, slot, None)
-        f.bind(operation.results[0], f.e.load(kind.scalar, slot))
+        chosen = mask if isinstance(mask, Value) else None
+        guarded(scalars, chosen, lambda old: f.e.store(old, slot))
+        f.bind(name, f.e.load(kind.scalar, slot))
         return
-    result = f.allocate(kind.shape, kind.scalar) if used else None
+    result = f.allocate(kind.shape, kind.scalar) if f.uses.get(name) else None
     if result is not None and mask is not None:
-        from triton_cpu.codegen.values import Splat
-
         f.fill(result, Splat(kind.shape, f.e.const(kind.scalar, 0)))
 
     def body(place: Place) -> None:
+        def keep(old: Value) -> None:
+            if result is not None:
+                result.store(f, place, old)
+
         v = [value.at(f, place) for value in values[:inputs] if isinstance(value, Tensor)]
-        m = mask.at(f, place) if isinstance(mask, Tensor) else None
-        guarded(v, m, result, place)
+        guarded(v, mask.at(f, place) if isinstance(mask, Tensor) else None, keep)
 
     f.each_chunk(kind.shape, 1, body)
     if result is not None:
-        f.bind(operation.results[0], result)
+        f.bind(name, result)
