@@ -50,6 +50,7 @@ ARG ENVIRONMENT
 WORKDIR /opt/bench
 COPY pyproject.toml backends.yaml ./
 COPY flag_gems flag_gems
+COPY triton_cpu triton_cpu
 COPY bench_runner bench_runner
 COPY benchmark benchmark
 COPY tests/*.py tests/
@@ -62,6 +63,13 @@ RUN chmod -R a+rX,go-w /opt/bench; \
       sys.exit(found != sys.argv[1] and f"the sources changed while the image was built ({found}): build again")' "$SUITE"; \
     /opt/venv/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/bench; \
     printf '%s' "$ENVIRONMENT" >/opt/bench-environment; \
+    if [ "$BACKEND" = cpu ]; then \
+        # The sources are not installed, so Triton finds their back end by this record alone.
+        mkdir flag_gems.dist-info; \
+        printf 'Metadata-Version: 2.1\nName: flag-gems\nVersion: 0\n' >flag_gems.dist-info/METADATA; \
+        sed -n '/^\[project.entry-points."triton.backends"\]/,/^$/s/^\([a-z]* = "\)/\1/p' pyproject.toml | tr -d '"' \
+            | sed '1i [triton.backends]' >flag_gems.dist-info/entry_points.txt; \
+    fi; \
     groupadd --gid 65532 bench; \
     useradd -K UID_MAX=65532 --uid 65532 --gid 65532 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin bench
 

@@ -21,6 +21,7 @@ SUITE_FOLDERS = (
     "bench_runner/harness",
     "bench_runner/judge",
     "flag_gems",
+    "triton_cpu",
 )
 SUITE_FILES = ("pyproject.toml",)
 

@@ -15,7 +15,9 @@ def examine(evidence: Evidence) -> Finding:
     expected = evidence.expectation.cases.case_ids
     records = report.records
     failed = [record for record in records if record.status == "failed"]
-    not_injected = [record.case_id for record in records if not record.override]
+    # A case whose inputs could not be built called nothing at all, and has failed for that.
+    invoked = [record for record in records if record.count > 0 or record.status == "passed"]
+    not_injected = [record.case_id for record in invoked if not record.override]
     wrong_operator = [r.operator for r in records if r.operator != evidence.job.op]
     miscounted = [r for r in records if r.status == "passed" and r.count != 1]
     return Finding(
@@ -29,7 +31,7 @@ def examine(evidence: Evidence) -> Finding:
                 name="candidate injected",
                 ok=bool(records) and not not_injected,
                 detail=(
-                    f"candidate was not called in {len(not_injected)} of {len(records)} cases: "
+                    f"candidate was not called in {len(not_injected)} of {len(invoked)} cases: "
                     f"it stands in flag_gems.{evidence.job.override}, the suite calls "
                     f"flag_gems.{evidence.job.op}"
                     if not_injected

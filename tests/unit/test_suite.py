@@ -15,6 +15,7 @@ COVERED = (
     "pyproject.toml",
     "flag_gems/__init__.py",
     "flag_gems/ops/add.py",
+    "triton_cpu/compiler.py",
     "bench_runner/harness/session.py",
     "bench_runner/judge/verdict.py",
     "benchmark/test_add.py",
