@@ -77,6 +77,10 @@ class CPUBackend(BaseBackend):
         return _fingerprint(self.cpu)
 
     def parse_options(self, opts: dict[str, Any]) -> CPUOptions:
+        warps = opts.get("num_warps") or 1
+        if warps < 1 or warps & (warps - 1):
+            # The type and words of Triton's GPU back ends: a kernel that runs here must run there.
+            raise AssertionError(f"num_warps must be a power of 2, not {warps}")
         known = CPUOptions.__dataclass_fields__.keys() - FOLDED
         given = {name: opts[name] for name in known if opts.get(name) is not None}
         given["arch"] = self.cpu.name

@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triton_cpu.codegen.elementwise import narrowed
+from triton_cpu.codegen.place import Place
 from triton_cpu.codegen.registry import handles
+from triton_cpu.codegen.shape import like
 from triton_cpu.codegen.values import Buffer, Splat, Tensor
-from triton_cpu.llvm.emit import F32, I64, Type, Value
+from triton_cpu.llvm.emit import BF16, F32, I32, I64, Type, Value
 
 if TYPE_CHECKING:
     from triton_cpu.codegen.lowering import Lowering
@@ -21,8 +23,11 @@ def dot(f: Lowering, operation: Operation) -> None:
     a, b, c = (f.settled_tensor(name) for name in operation.operands)
     a_kind, b_kind, c_kind = operation.operand_types
     compute = _compute_type(c_kind.scalar)
-    left = operand(f, a, compute, a_kind.fp8)
-    right = operand(f, b, compute, b_kind.fp8)
+    if _has_pair_products(f, a, b, compute):
+        left, right = _paired_rows(f, a), _paired_columns(f, b)
+    else:
+        left = operand(f, a, compute, a_kind.fp8)
+        right = operand(f, b, compute, b_kind.fp8)
     result = accumulator(f, c, operation.operands[2], compute)
     multiply(f, left, right, result)
     if compute != c_kind.scalar:
@@ -35,6 +40,48 @@ def dot(f: Lowering, operation: Operation) -> None:
 def _compute_type(kind: Type) -> Type:
     """Sums of half precision products are kept in single precision."""
     return F32 if kind.scalar in ("half", "bfloat") else kind
+
+
+def _has_pair_products(f: Lowering, a: Tensor, b: Tensor, compute: Type) -> bool:
+    """Whether AVX512-BF16 multiplies these operands: two products of bfloat16 a lane."""
+    return (
+        f.options.native_bf16
+        and f.options.vector_bytes == 64
+        and (a.type, b.type, compute) == (BF16, BF16, F32)
+        and a.shape[-1] >= 2
+        and b.shape[-1] >= 16
+    )
+
+
+def _paired_rows(f: Lowering, tensor: Tensor) -> Buffer:
+    """Neighbours along K, which lie side by side in memory already, as one i32."""
+    tile = f.dense(tensor)
+    return like(tile, (*tile.shape[:-1], tile.shape[-1] // 2), I32)
+
+
+def _paired_columns(f: Lowering, tensor: Tensor) -> Buffer:
+    """Two rows of B woven into one: a lane holds B[k, n] below B[k + 1, n]."""
+    e = f.e
+    shape = (*tensor.shape[:-2], tensor.shape[-2] // 2, tensor.shape[-1])
+    tile = f.allocate(shape, I32)
+    row = len(shape) - 2
+
+    def half(place: Place, odd: int) -> Value:
+        base = list(place.base)
+        base[row] = e.add(e.mul(base[row], e.const(I64, 2)), e.const(I64, odd))
+        lanes = list(place.lanes)
+        lanes[row] = tuple(2 * step for step in lanes[row])
+        value = tensor.at(f, Place(base, tuple(lanes), place.width, place.cache))
+        bits = e.bitcast(value, value.type.of("i16"))
+        return e.resize(bits, "i32", signed=False)
+
+    def body(place: Place) -> None:
+        low, high = half(place, 0), half(place, 1)
+        high = e.binary("shl", high, e.const(high.type, 16))
+        tile.store(f, place, e.binary("or", low, high))
+
+    f.each_chunk(shape, f.lanes_for(I32), body)
+    return tile
 
 
 def operand(f: Lowering, tensor: Tensor, compute: Type, fp8: str | None) -> Buffer:
@@ -72,7 +119,10 @@ def accumulator(f: Lowering, tensor: Tensor, name: str, compute: Type) -> Buffer
 
 
 def multiply(f: Lowering, a: Buffer, b: Buffer, c: Buffer) -> None:
-    """``c += a @ b`` over dense tiles of one type, leading dimensions batched."""
+    """``c += a @ b`` over dense tiles, leading dimensions batched.
+
+    ``a`` and ``b`` have the type of ``c``, or are i32 that hold pairs of bfloat16.
+    """
     e = f.e
     m, k = a.shape[-2:]
     n = b.shape[-1]
@@ -90,7 +140,7 @@ def multiply(f: Lowering, a: Buffer, b: Buffer, c: Buffer) -> None:
 
         def column(n0: Value) -> None:
             def row(m0: Value) -> None:
-                _tile(f, c.type, tiles, (m, n, k), (rows, width, vectors), m0, n0)
+                _tile(f, (a.type, c.type), tiles, (m, n, k), (rows, width, vectors), m0, n0)
 
             e.loop(zero, e.const(I64, m), rows, row)
 
@@ -112,7 +162,7 @@ def _register_tile(f: Lowering, kind: Type, m: int, n: int) -> tuple[int, int, i
 
 def _tile(
     f: Lowering,
-    kind: Type,
+    kinds: tuple[Type, Type],
     tiles: list[Value],
     sizes: tuple[int, int, int],
     tile: tuple[int, int, int],
@@ -120,6 +170,7 @@ def _tile(
     n0: Value,
 ) -> None:
     e = f.e
+    held, kind = kinds
     (a, b, c), (_, n, k), (rows, width, vectors) = tiles, sizes, tile
     vector = kind.with_lanes(width if width > 1 else 0)
     places, slots = [], []
@@ -134,12 +185,16 @@ def _tile(
     def step(index: Value) -> None:
         row = e.add(e.mul(index, e.const(I64, n)), n0)
         right = [
-            e.load(vector, e.gep(kind, b, e.add(row, e.const(I64, j * width))), kind.bytes)
+            e.load(
+                held.with_lanes(vector.lanes),
+                e.gep(held, b, e.add(row, e.const(I64, j * width))),
+                held.bytes,
+            )
             for j in range(vectors)
         ]
         for i in range(rows):
             offset = e.add(e.mul(e.add(m0, e.const(I64, i)), e.const(I64, k)), index)
-            left = e.load(kind, e.gep(kind, a, offset))
+            left = e.load(held, e.gep(held, a, offset))
             spread = e.splat(left, width) if vector.lanes else left
             for j in range(vectors):
                 slot = slots[i * vectors + j]
@@ -152,6 +207,13 @@ def _tile(
 
 
 def _multiply_add(f: Lowering, a: Value, b: Value, total: Value) -> Value:
+    if a.type.is_int and total.type.is_float:
+        pairs = BF16.with_lanes(2 * a.type.lanes)
+        return f.e.call(
+            "llvm.x86.avx512bf16.dpbf16ps.512",
+            total.type,
+            [total, f.e.bitcast(a, pairs), f.e.bitcast(b, pairs)],
+        )
     if a.type.is_float:
         return f.e.intrinsic("fma", [a, b, total])
     return f.e.binary("add", f.e.binary("mul", a, b), total)

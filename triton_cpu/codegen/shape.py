@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from triton_cpu.codegen.place import Place
 from triton_cpu.codegen.registry import handles
 from triton_cpu.codegen.values import Buffer, Lazy, Separable, Splat, Tensor, View
-from triton_cpu.llvm.emit import I32, I64, Value
+from triton_cpu.llvm.emit import I32, I64, Type, Value
 
 if TYPE_CHECKING:
     from triton_cpu.codegen.lowering import Lowering
@@ -130,16 +130,16 @@ def reshaped(f: Lowering, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
         return Separable(shape, tensor.base, strides, (), tensor.pointee)
     buffer = f.dense(tensor)
     f.share(buffer)
-    return Buffer_like(buffer, shape)
+    return like(buffer, shape, buffer.type)
 
 
-def Buffer_like(buffer: Buffer, shape: tuple[int, ...]) -> Buffer:
-    """A dense buffer's memory under another shape."""
+def like(buffer: Buffer, shape: tuple[int, ...], kind: Type) -> Buffer:
+    """A dense buffer's memory under another shape and element type."""
     strides, count = [0] * len(shape), 1
     for d in reversed(range(len(shape))):
         strides[d] = count if shape[d] > 1 else 0
         count *= shape[d]
-    other = Buffer(shape, buffer.type, buffer.pointer, tuple(strides))
+    other = Buffer(shape, kind, buffer.pointer, tuple(strides))
     other.shared = True
     return other
 

@@ -1,31 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
 """erf, erfc, their scaled and inverse forms, and the normal distribution made of them.
 
-float: near zero erf is an odd polynomial; further out erf = 1 - exp(p) with a polynomial p for
-log erfc; erfc is exp(-x^2) times a polynomial in 4 / (4 + x), as in W. J. Cody, "Rational
-Chebyshev approximations for the error function", 1969, with our own coefficients. double: the C
-library, lane by lane. Inverses: a starting value, then Newton's steps in double.
+Near zero erf is an odd polynomial; further out, in float, 1 - exp(p) with a polynomial p for
+log erfc. erfc is exp(-x^2) times a polynomial in a variable that maps 0 to infinity on a finite
+range (M. M. Shepherd, J. G. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x",
+1981), with our own coefficients. Inverses: a starting value, then Halley's steps in double.
 """
 
 from __future__ import annotations
 
-from triton_cpu.llvm.emit import F64
 from triton_cpu.math.exponential import exp
 from triton_cpu.math.logarithm import log
-from triton_cpu.math.number import Number, lane_by_lane
+from triton_cpu.math.number import Number
 
-ERF = (
-    0.1283791670955126,
-    -0.37612637877464294,
-    0.11283791065216064,
-    -0.026866132393479347,
-    0.005223783664405346,
-    -0.0008542637806385756,
-    0.00011956562229897827,
-    -1.3909339941164944e-05,
-    1.0589380963210715e-06,
-)
-"""erf(x) / x - 1 in x^2, for \\|x\\| <= 1; relative error 9.1e-13."""
+ERF = {
+    "float": (
+        0.1283791670955126,
+        -0.37612637877464294,
+        0.11283791065216064,
+        -0.026866132393479347,
+        0.005223783664405346,
+        -0.0008542637806385756,
+        0.00011956562229897827,
+        -1.3909339941164944e-05,
+        1.0589380963210715e-06,
+    ),
+    "double": (
+        0.1283791670955126,
+        -0.3761263890318375,
+        0.11283791670954879,
+        -0.026866170645076792,
+        0.0052239776248180145,
+        -0.000854832698083379,
+        0.0001205533111164271,
+        -1.4925595266831182e-05,
+        1.6461000484121368e-06,
+        -1.6350312701054695e-07,
+        1.4659775274047436e-08,
+        -1.1372848856791674e-09,
+        5.957176147748911e-11,
+    ),
+}
+"""erf(x) / x - 1 in x^2, for \\|x\\| <= 1; relative error 9.1e-13 and 1.9e-17."""
 
 LOG_ERFC = (
     0.00041632921784184873,
@@ -59,6 +75,34 @@ ERFCX = (
 )
 """exp(x^2) erfc(x) in 4 / (4 + x), for 0 <= x <= 10.5; relative error 3.8e-11."""
 
+SCALED_ERFC = (
+    1.2329951186255526,
+    -0.13962111684056253,
+    0.015379652102619558,
+    0.06809705425469323,
+    -0.10103906603629459,
+    0.09373283499833023,
+    -0.0663303658124095,
+    0.03716751553777026,
+    -0.01619773405599449,
+    0.005031969975753176,
+    -0.0007577732973669146,
+    -0.00019925668432389153,
+    0.00015062169704678355,
+    -2.439924428312988e-05,
+    -1.1222046316669005e-05,
+    5.709784760966506e-06,
+    2.9377854943443786e-07,
+    -8.254699744871162e-07,
+    7.471952780500971e-08,
+    1.1005996198640057e-07,
+    -1.799947545903142e-08,
+    -1.4091982822555755e-08,
+    1.868487385473519e-09,
+    1.263782858042137e-09,
+)
+"""(1 + 2 x) exp(x^2) erfc(x) in (x - 4) / (x + 4), for 0 <= x <= 28; relative error 6e-17."""
+
 LN_2 = 0.6931471805599453
 SQRT_HALF = 0.7071067811865476
 SQRT_HALF_REST = -4.833646656726457e-17
@@ -75,10 +119,10 @@ def _like(result: Number, x: Number) -> Number:
 
 
 def erf(x: Number) -> Number:
-    if x.type.scalar == "double":
-        return lane_by_lane("erf", F64, [x])
     size = abs(x)
-    near = x.fma((x * x).polynomial(ERF), x)
+    near = x.fma((x * x).polynomial(ERF[x.type.scalar]), x)
+    if x.type.scalar == "double":
+        return (size < 1.0).choose(near, (1.0 - _erfc_double(size)).copysign(x))
     bounded = (size > 4.0).choose(4.0, size)
     far = 1.0 - exp(bounded.polynomial(LOG_ERFC))
     return (size < 1.0).choose(near, far.copysign(x))
@@ -93,21 +137,45 @@ def _erfc_float(wide: Number) -> Number:
     return (wide < 0.0).choose(2.0 - result, result)
 
 
+def _scaled_erfc(x: Number) -> Number:
+    """exp(x^2) erfc(x) for doubles from 0 to 28."""
+    return ((x - 4.0) / (x + 4.0)).polynomial(SCALED_ERFC) / x.fma(2.0, 1.0)
+
+
+def _erfc_double(x: Number) -> Number:
+    """For doubles from 0 on."""
+    x = (x > 28.0).choose(28.0, x)
+    square = x * x
+    # exp(-x^2) needs the square's rounding error too.
+    lost = x.fma(x, -square)
+    scaled = _scaled_erfc(x)
+    return exp(-square) * (-lost).fma(scaled, scaled)
+
+
+def _erfc_of_any_sign(x: Number) -> Number:
+    result = _erfc_double(abs(x))
+    result = (x < 0.0).choose(2.0 - result, result)
+    small = x.fma((x * x).polynomial(ERF["double"]), x)
+    return (abs(x) < 0.5).choose(1.0 - small, result)
+
+
 def erfc(x: Number) -> Number:
     if x.type.scalar == "double":
-        return lane_by_lane("erfc", F64, [x])
+        return _erfc_of_any_sign(x)
     return _erfc_float(x.cast("fpext", "double")).cast("fptrunc", "float")
 
 
 def erfcx(x: Number) -> Number:
     """exp(x^2) erfc(x), by its asymptotic series where erfc would be too small to hold."""
     wide = _wide(x)
-    bounded = (wide > 10.0).choose(10.0, wide)
-    square = bounded * bounded
-    # exp(x^2) needs the square's rounding error too.
-    lost = bounded.fma(bounded, -square)
-    product = exp(square) * lane_by_lane("erfc", F64, [bounded])
-    near = product.fma(lost, product)
+    size = abs(wide)
+    near = _scaled_erfc((size > 10.0).choose(10.0, size))
+    # 2 exp(x^2) less the value at -x; the exponential needs the square's rounding error too.
+    square = wide * wide
+    grown = exp(square) * 2.0
+    lost = grown * wide.fma(wide, -square)
+    mirrored = (grown < float("inf")).choose((grown - near) + lost, grown)
+    near = (wide < 0.0).choose(mirrored, near)
     return _like((wide > 10.0).choose(_erfcx_far(wide), near), x)
 
 
@@ -135,7 +203,7 @@ def _positive_erfcinv(p: Number) -> Number:
     x = start
     for _ in range(3):
         slope = exp(-(x * x)) * TWO_OVER_SQRT_PI
-        step = (lane_by_lane("erfc", F64, [x]) - p) / slope
+        step = (_erfc_double(x) - p) / slope
         x = x + step / x.fma(step, 1.0)
     # Where erfc runs out of bits, Newton's steps for its logarithm.
     far = (start > 10.5).choose(start, 10.5)
@@ -162,7 +230,7 @@ def _central(y: Number) -> Number:
     x = y * (y * y).polynomial((0.8862269254527580, 0.2320136665346545, 0.1275561753055980, 0.0865))
     for _ in range(3):
         slope = exp(-(x * x)) * TWO_OVER_SQRT_PI
-        step = (lane_by_lane("erf", F64, [x]) - y) / slope
+        step = (erf(x) - y) / slope
         x = x - step / x.fma(step, 1.0)
     return y.equals(0.0).choose(y, x)
 
@@ -187,7 +255,7 @@ def normcdf(x: Number) -> Number:
     lost = wide.fma(-SQRT_HALF, -scaled) - wide * SQRT_HALF_REST
     slope = exp(-(scaled * scaled)) * TWO_OVER_SQRT_PI
     slope = (slope > 0.0).choose(slope * lost, 0.0)
-    return (lane_by_lane("erfc", F64, [scaled]) - slope) * 0.5
+    return (_erfc_of_any_sign(scaled) - slope) * 0.5
 
 
 def normcdfinv(p: Number) -> Number:

@@ -97,8 +97,9 @@ BOUNDS = {
     # Near 1, pi/2 less twice a rounded root.
     "math.asin": Bound(ROUNDED, 3.0, np.arcsin, (-1, 1)),
     "math.acos": Bound(ROUNDED, TWO_STEPS, np.arccos, (-1, 1)),
-    "math.atan": Bound(ROUNDED, LONG_SUM, np.arctan),
-    "math.atan2": Bound(ROUNDED, LONG_SUM, np.arctan2, arguments=2),
+    # pi/4 less an angle whose tangent took three roundings.
+    "math.atan": Bound(ROUNDED, 2.5, np.arctan),
+    "math.atan2": Bound(ROUNDED, 2.5, np.arctan2, arguments=2),
     "math.asinh": Bound(ROUNDED, 3.0, np.arcsinh),
     "math.acosh": Bound(ROUNDED, 3.0, np.arccosh, (1, 30)),
     "math.atanh": Bound(ROUNDED, 3.0, np.arctanh, (-1, 1)),
@@ -123,12 +124,12 @@ BOUNDS = {
     "math.round": Bound(0.0, 0.0, lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x)),
     "math.absf": Bound(0.0, 0.0, np.abs),
     "math.erf": Bound(TWO_STEPS, LONG_SUM, from_mpmath(mpmath.erf), (-6, 6), costly=True),
-    # The C library's erfc is off by up to five places far out.
-    "math.erfc": Bound(ROUNDED, 6.0, from_mpmath(mpmath.erfc), (-6, 10.5), costly=True),
-    # A product of the C library's erfc with exp.
+    # A quotient times a polynomial times exp.
+    "math.erfc": Bound(ROUNDED, 4.0, from_mpmath(mpmath.erfc), (-6, 10.5), costly=True),
+    # The polynomial's terms alternate near x = 0; below it, 2 exp(x^2) less that.
     "__nv_erfcx": Bound(
         0.51,
-        9.0,
+        6.0,
         from_mpmath(lambda x: mpmath.exp(x * x) * mpmath.erfc(x)),
         (-5, 25),
         costly=True,
