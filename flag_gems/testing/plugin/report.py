@@ -23,10 +23,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         # JSON's readers refuse half a surrogate pair, which a message may well hold.
         return value.encode("utf-8", "backslashreplace").decode()
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
+    # Plain numbers of numpy's too: its float64 is a float that no worker can send.
+    if isinstance(value, int):
+        return int(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
+        return float(value) if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

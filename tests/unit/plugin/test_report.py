@@ -8,6 +8,7 @@ import math
 from enum import Enum
 from typing import Any
 
+import numpy as np
 import pytest
 
 from flag_gems.testing.plugin.report import encode, plain
@@ -24,6 +25,7 @@ class Colour(str, Enum):
         ({"a": (Colour.RED, 1)}, {"a": ["red", 1]}),
         (math.inf, "inf"),
         (2.5, 2.5),
+        (np.float64(2.5), 2.5),
         (True, True),
         ({1: None}, {"1": None}),
         (frozenset({3}), [3]),
