@@ -8,6 +8,7 @@ pytest-xdist it ran.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from . import ROOT, shared
 from .catalog import operator_marks
 from .options import options
-from .report import ReportFile, plain, record_format
+from .report import ReportFile, encode, record_format
 
 RECORDS = pytest.StashKey[dict[str, dict[str, Any]]]()
 CALLS = pytest.StashKey[int]()
@@ -102,12 +103,14 @@ def pytest_runtest_makereport(
         report.longrepr = f"skipped after {calls} candidate calls: {why}"
         if hasattr(report, "wasxfail"):
             del report.wasxfail
-    # An extra attribute of plain values travels with the report from a worker.
-    report.flaggems = {  # type: ignore[attr-defined]
-        "params": plain(getattr(getattr(item, "callspec", None), "params", {})),
+    # An extra attribute travels with the report from a worker; as text, because the channel takes
+    # neither all integers nor subclasses of its types.
+    described = {
+        "params": getattr(getattr(item, "callspec", None), "params", {}),
         "opname": operator_marks(item),
         "candidate_calls": calls if item.config.stash[shared.SESSION].registry else None,
     }
+    report.flaggems = encode(described)  # type: ignore[attr-defined]
     return report
 
 
@@ -132,9 +135,10 @@ class _Recorder:
             }
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        described = getattr(report, "flaggems", None)
-        if described is None or (report.when != "call" and report.passed):
+        text = getattr(report, "flaggems", None)
+        if text is None or (report.when != "call" and report.passed):
             return
+        described = json.loads(text)
         record = {
             "params": described["params"],
             "result": report.outcome,
