@@ -22,7 +22,11 @@ class CheckedCache(FileCacheManager):
     """Answers that a damaged entry is not there; Triton then compiles it again."""
 
     def get_group(self, filename: str) -> dict[str, str] | None:
-        group: dict[str, str] | None = super().get_group(filename)
+        try:
+            group: dict[str, str] | None = super().get_group(filename)
+        except ValueError:
+            # Triton 3.6 lets the error of a damaged list of files through.
+            return None
         if group is None or filename not in group:
             return None
         return group if is_sound(filename, group) else None

@@ -124,10 +124,7 @@ class Emitter:
             number, text = 0, "null"
         else:
             number = int(value)
-            if type.scalar == "i1":
-                text = "true" if number & 1 else "false"
-            else:
-                text = str(number)
+            text = str(bool(number & 1)).lower() if type.scalar == "i1" else str(number)
         if type.lanes:
             text = f"splat ({type.scalar} {text})"
         return Value(type, text, number)
