@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench_runner.backends import load_backends
+from bench_runner.errors import UsageFault
 from bench_runner.images.build_plan import (
     RECIPE_FILES,
     BuildOptions,
@@ -94,7 +95,7 @@ def test_an_index_that_must_not_or_cannot_enter_a_build_is_refused(url):
 
 @pytest.mark.parametrize("option", ["ca_bundle", "pip_conf", "wheels"])
 def test_an_absent_file_is_named(option, tmp_path):
-    with pytest.raises(PlanError, match=f"{tmp_path}/absent is not a "):
+    with pytest.raises(UsageFault, match=f"{tmp_path}/absent is not a "):
         plan(options=BuildOptions(**{option: tmp_path / "absent"}))
 
 
