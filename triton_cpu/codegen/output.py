@@ -77,15 +77,18 @@ def device_print(f: Lowering, operation: Operation) -> None:
     values = [f.settled(name) for name in operation.operands]
 
     def line(index: list[Value], value: Value | None, number: int) -> None:
-        form, arguments = "pid (%d, %d, %d) ", list(ids)
+        form, arguments = "pid (%d, %d, %d)", list(ids)
         if value is None:
-            form += f"idx (){prefix}\n"
+            form += f"{prefix}\n"
         else:
-            places = ", ".join(["%lld"] * len(index))
+            held = values[number]
+            shape = held.shape if isinstance(held, Tensor) else ()
+            # Columns line up: an index takes the room of its axis's last one.
+            places = ", ".join(f"%{len(str(size - 1))}lld" for size in shape)
             operand = f"(operand {number}) " if len(values) > 1 else ""
             sign = bool(signed[number]) if number < len(signed) else True
             conversion, passed = _promoted(f, value, sign, hexadecimal)
-            form += f"idx ({places}){prefix}{operand}{conversion}\n"
+            form += f" idx ({places}){prefix}{operand}{conversion}\n"
             arguments += [*index, passed]
         text, length = _format(f, form, arguments)
         e.call("triton_cpu_print", None, [text, length])
