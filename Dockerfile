@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# The image in which every job of the appliance runs; one file for every vendor. All that differs comes in as build
-# arguments from backends.yaml: `bench-runner images plan` shows them, `bench-runner images build` passes them.
+# Two images from one file. The last stage is the image in which every job runs, for every vendor: all that differs comes
+# in as build arguments from backends.yaml (`bench-runner images plan` shows them, `bench-runner images build` passes them).
+# The stage `appliance` is the same without torch: the runner, the results server and the socket proxy of compose.yaml.
 # It uses only what BuildKit has built in (no `# syntax=` line), so that it builds where nothing can be pulled.
 ARG BASE=debian:bookworm-slim
 
 # Replaced by `--build-context wheels=FOLDER`; empty otherwise.
 FROM scratch AS wheels
 
-FROM ${BASE} AS dependencies
+FROM ${BASE} AS prepared
 SHELL ["/bin/sh", "-euc"]
-ARG PYTHON
-ARG APT_PACKAGES
+ARG PYTHON=">=3.11"
+ARG APT_PACKAGES="python3 python3-venv"
 RUN --mount=type=secret,id=ca_bundle \
     export DEBIAN_FRONTEND=noninteractive; \
     [ -n "$APT_PACKAGES" ] || exit 0; \
@@ -28,32 +29,55 @@ RUN found=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 
 ARG INDEX
 ARG EXTRA_INDEXES
-ARG PACKAGES
-ARG PACKAGES_AFTER
-ARG REQUIREMENTS
-RUN --mount=type=secret,id=ca_bundle --mount=type=secret,id=pip_conf \
-    --mount=type=bind,from=wheels,target=/wheels --mount=type=cache,target=/root/.cache/pip \
-    [ ! -s /run/secrets/ca_bundle ] || export PIP_CERT=/run/secrets/ca_bundle; \
-    [ ! -s /run/secrets/pip_conf ] || export PIP_CONFIG_FILE=/run/secrets/pip_conf; \
-    export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore; \
-    set -- --find-links /wheels; \
-    [ -z "$INDEX" ] || set -- "$@" --index-url "$INDEX"; \
-    for url in $EXTRA_INDEXES; do set -- "$@" --extra-index-url "$url"; done; \
-    printf '%s\n' "$PACKAGES" "$REQUIREMENTS" >/tmp/requirements.txt; \
-    /opt/venv/bin/pip install "$@" -r /tmp/requirements.txt; \
-    [ -z "$PACKAGES_AFTER" ] || /opt/venv/bin/pip install "$@" --no-deps $PACKAGES_AFTER; \
-    rm /tmp/requirements.txt
 
-FROM dependencies
-ARG BACKEND
-ARG ENVIRONMENT
-WORKDIR /opt/bench
+FROM scratch AS sources
 COPY pyproject.toml backends.yaml ./
 COPY flag_gems flag_gems
 COPY triton_cpu triton_cpu
 COPY bench_runner bench_runner
 COPY benchmark benchmark
 COPY tests/*.py tests/
+
+FROM prepared AS appliance
+RUN --mount=type=secret,id=ca_bundle --mount=type=secret,id=pip_conf --mount=type=cache,target=/root/.cache/pip \
+    --mount=type=bind,source=pyproject.toml,target=/src/pyproject.toml \
+    --mount=type=bind,source=bench_runner/images/pip_install.sh,target=/src/pip_install.sh \
+    python3 -c 'import tomllib; p = tomllib.load(open("/src/pyproject.toml", "rb"))["project"]; \
+      print(*p["dependencies"], *p["optional-dependencies"]["serve"], sep="\n")' >/tmp/requirements.txt; \
+    sh /src/pip_install.sh -r /tmp/requirements.txt; \
+    rm /tmp/requirements.txt
+COPY --from=sources / /opt/bench/
+WORKDIR /opt/bench
+RUN chmod -R a+rX,go-w /opt/bench; \
+    /opt/venv/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/bench; \
+    # A new volume takes its owner from here.
+    install -d -o 65532 -g 65532 /runs; \
+    install -d /run/bench-runner
+ENV PATH=/opt/venv/bin:$PATH PYTHONPATH=/opt/bench PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 HOME=/tmp
+USER 65532:65532
+ENTRYPOINT ["python", "-m", "bench_runner"]
+ARG REVISION
+LABEL org.opencontainers.image.title="bench-runner appliance" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.revision="${REVISION}"
+
+FROM prepared AS dependencies
+ARG PACKAGES
+ARG PACKAGES_AFTER
+ARG REQUIREMENTS
+RUN --mount=type=secret,id=ca_bundle --mount=type=secret,id=pip_conf --mount=type=cache,target=/root/.cache/pip \
+    --mount=type=bind,from=wheels,target=/wheels \
+    --mount=type=bind,source=bench_runner/images/pip_install.sh,target=/src/pip_install.sh \
+    printf '%s\n' "$PACKAGES" "$REQUIREMENTS" >/tmp/requirements.txt; \
+    sh /src/pip_install.sh -r /tmp/requirements.txt; \
+    [ -z "$PACKAGES_AFTER" ] || sh /src/pip_install.sh --no-deps $PACKAGES_AFTER; \
+    rm /tmp/requirements.txt
+
+FROM dependencies
+ARG BACKEND
+ARG ENVIRONMENT
+WORKDIR /opt/bench
+COPY --from=sources / ./
 COPY --chmod=0755 bench_runner/images/entrypoint.sh /opt/bench-entrypoint
 ARG SUITE
 # Bytecode that never looks at the source's time stamp: the root file system is read-only and no user owns it.

@@ -27,12 +27,13 @@ from bench_runner.contract.outcome import Ending, Outcome
 from bench_runner.executors.capped_log import CappedLog
 from bench_runner.executors.foreign_load import ForeignLoad
 from bench_runner.executors.interface import ExecutorError, Launch
+from bench_runner.executors.labels import RUN_LABEL
 from bench_runner.executors.profilers import usable_profiler
 from bench_runner.executors.run_lock import is_held
+from bench_runner.executors.storage import storage
 from bench_runner.executors.watch import watch
 from bench_runner.images.labels import SUITE_LABEL, VERSION_LABELS
 
-RUN_LABEL = "io.bench-runner.run"
 FIRST_DEVICE = "0"
 """The accelerator that a job gets: one, and always the same, so that results compare."""
 UNPRIVILEGED = 65532
@@ -83,6 +84,7 @@ class DockerExecutor:
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self.client = connect()
+        self.storage = storage()
         tag = backend.image.tag
         try:
             image = self.client.images.get(tag)
@@ -108,8 +110,8 @@ class DockerExecutor:
     def clear(self, run_folder: Path) -> None:
         found = self.client.api.containers(all=True, filters={"label": RUN_LABEL})
         for container in found:
-            folder = Path(container["Labels"].get(RUN_LABEL, ""))
-            if folder == run_folder or not is_held(folder):
+            folder = self.storage.folder_of(container["Labels"].get(RUN_LABEL, ""))
+            if folder is not None and (folder == run_folder or not is_held(folder)):
                 with contextlib.suppress(docker.errors.APIError):
                     self.client.api.remove_container(container["Id"], force=True, v=True)
 
@@ -120,10 +122,9 @@ class DockerExecutor:
         granted = grants(self.backend, launch.profiling)
         temporary = min(TMPFS_BYTES, settings.memory_bytes)
         config = self.client.api.create_host_config(
-            # Mounts, not binds: those are strings in which a path may hold no colon.
             mounts=[
-                docker.types.Mount("/in", str(launch.inputs), "bind", read_only=True),
-                docker.types.Mount("/out", str(launch.outputs), "bind"),
+                self.storage.mount("/in", launch.inputs, read_only=True),
+                self.storage.mount("/out", launch.outputs, read_only=False),
                 *(docker.types.Mount(path, path, "bind", read_only=True) for path in needs.mounts),
             ],
             network_mode="none",
@@ -247,7 +248,7 @@ class DockerHandle:
             environment=environment,
             stdin_open=True,
             host_config=host_config,
-            labels={RUN_LABEL: str(launch.run_folder)},
+            labels={RUN_LABEL: self._executor.storage.owner(launch.run_folder)},
         )
         self._id = container = created["Id"]
         streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}

@@ -18,7 +18,11 @@ from bench_runner.backends import Backend
 from bench_runner.errors import UsageFault
 from bench_runner.images.indexes import Indexes
 
-RECIPE_FILES = ("Dockerfile", "bench_runner/images/entrypoint.sh")
+RECIPE_FILES = (
+    "Dockerfile",
+    "bench_runner/images/entrypoint.sh",
+    "bench_runner/images/pip_install.sh",
+)
 
 
 class PlanError(UsageFault, ValueError):
