@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import psutil
 
 from bench_runner.backends import Backend, load_backends
-from bench_runner.device import VENDOR_TOOLS, DeviceNotFound, describe_device
+from bench_runner.devices import VENDORS, DeviceNotFound, find_devices
+from bench_runner.devices.access import lacks
 from bench_runner.environment import choose_place
 from bench_runner.errors import InfrastructureFault
 from bench_runner.executors.docker import connect
@@ -33,8 +35,8 @@ def diagnose() -> list[Finding]:
     """Executors, images and devices of every backend, and the machine's room."""
     backends = load_backends()
     findings = [_engine(), *_executors(backends["cpu"])]
-    for vendor in ("cpu", *VENDOR_TOOLS):
-        findings.append(_device(vendor))
+    for vendor in VENDORS:
+        findings += _devices(vendor, [b for b in backends.values() if b.vendor == vendor])
     return [*findings, _memory(), _disk()]
 
 
@@ -63,11 +65,39 @@ def _executors(backend: Backend) -> list[Finding]:
     return findings
 
 
-def _device(vendor: str) -> Finding:
+def _devices(vendor: str, backends: list[Backend]) -> list[Finding]:
+    """The vendor's devices, and for each backend what its containers would miss."""
     try:
-        return Finding(f"{vendor} device", True, describe_device(vendor))
+        devices = find_devices(vendor)
     except DeviceNotFound as error:
-        return Finding(f"{vendor} device", False, "none", str(error))
+        return [Finding(f"{vendor} device", False, "none", str(error))]
+    names = [f"{device.index}: {device.name}" for device in devices]
+    found = devices[0].name if vendor == "cpu" else "; ".join(names)
+    findings = [Finding(f"{vendor} device", True, found)]
+    runtimes = _runtimes()
+    if runtimes is None:
+        return findings
+    for backend in backends:
+        missing = lacks(backend, [device.node for device in devices], runtimes)
+        if missing:
+            first = missing[0]
+            more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+            what = f"{backend.name} containers"
+            findings.append(Finding(what, False, first.what + more, first.advice))
+    return findings
+
+
+@lru_cache
+def _runtimes() -> tuple[str, ...] | None:
+    """The engine's runtimes; None without an engine, which is a finding of its own."""
+    try:
+        client = connect()
+    except InfrastructureFault:
+        return None
+    try:
+        return tuple(client.info().get("Runtimes", ()))
+    finally:
+        client.close()
 
 
 def _memory() -> Finding:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench_runner.backends import Backend
 from bench_runner.contract.job import Environment
-from bench_runner.device import describe_device
+from bench_runner.devices import describe_device
 from bench_runner.executors.docker import DockerExecutor
 from bench_runner.executors.interface import Executor, ExecutorError
 from bench_runner.executors.local import LocalExecutor
