@@ -154,7 +154,7 @@ pip_install() {
         refuse "pip could not install $what (above is why); docs/backends.md tells how to name other indexes or a wheel folder" 3
 }
 
-install_project() { pip_install "the project and its tools" --editable "$ROOT[test,dev]"; }
+install_project() { pip_install "the project and its tools" --editable "$ROOT[serve,test,dev]"; }
 
 # From here on the table is read by its real parser.
 of_backend() { "$VENV/bin/python" -m bench_runner.setup_plan "$BACKEND" "$1"; }

@@ -17,6 +17,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "list": ("bench_runner.cli.list:list_runs", "List the runs in a folder, newest first."),
     "show": ("bench_runner.cli.show:show", "Show one run, or one job of it."),
     "report": ("bench_runner.cli.report:report", "Write a run as one HTML file."),
+    "serve": ("bench_runner.cli.serve:serve", "Show the runs in a browser; export metrics."),
+    "metrics": ("bench_runner.cli.metrics:metrics", "Print, write or push Prometheus metrics."),
     "doctor": ("bench_runner.cli.doctor:doctor", "Say what this machine can run, and what not."),
     "images": ("bench_runner.cli.images:images", "Plan, build and list container images."),
 }
