@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions that the pages and the JSON API both ask of the store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from bench_runner.contract.status import Mode, Status
+from bench_runner.store.view import JobView, RunView, StoreView, identity
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run in a list."""
+
+    id: str
+    created_at: str
+    backend: str
+    executor: str
+    operators: tuple[str, ...]
+    jobs: int
+    counts: dict[str, int]
+    """Status to number of jobs; `not run` for those without a verdict."""
+    active: bool
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A candidate in an operator's leaderboard."""
+
+    candidate: str
+    file: str
+    backend: str
+    device: str
+    run: str
+    job: str
+    passed: dict[str, bool]
+    """Mode to whether its newest verdict is PASSED."""
+    speedup: float | None
+    """Of the newest benchmark; None where a mode did not pass or nothing certain was measured."""
+    note: str
+    """Why there is no speed-up."""
+
+
+def row_of(run: RunView) -> RunRow:
+    jobs = run.jobs()
+    words = Counter(job.verdict.status.value if job.verdict else "not run" for job in jobs)
+    place = run.record.jobs[0].environment
+    return RunRow(
+        run.record.id,
+        run.record.created_at,
+        place.backend,
+        place.executor,
+        tuple(sorted({job.job.op for job in jobs})),
+        len(jobs),
+        dict(sorted(words.items())),
+        run.active,
+    )
+
+
+def find_runs(
+    view: StoreView, operator: str = "", backend: str = "", status: str = "", text: str = ""
+) -> list[RunRow]:
+    """Runs, newest first, with a job that fits every filter that is given.
+
+    Args:
+        text: part of the run's id, of a candidate's file or of a reason, in any case.
+    """
+    wanted = text.lower()
+    found = []
+    for run in view.runs():
+        jobs = [
+            job
+            for job in run.jobs()
+            if (not operator or job.job.op == operator)
+            and (not backend or job.job.environment.backend == backend)
+            and (not status or _word(job) == status)
+            and (not wanted or wanted in _searchable(job))
+        ]
+        if jobs:
+            found.append(row_of(run))
+    return found
+
+
+def leaderboard(view: StoreView, operator: str) -> list[Rank]:
+    """Candidates of an operator: by backend and device, right ones first, fastest first."""
+    groups: dict[tuple[str, str, str], list[JobView]] = {}
+    for job in view.newest().values():
+        if job.job.op == operator and job.job.candidate is not None:
+            place = job.job.environment
+            key = (place.backend, place.device, identity(job.job.candidate))
+            groups.setdefault(key, []).append(job)
+    ranks = [_rank(key, jobs) for key, jobs in groups.items()]
+    return sorted(
+        ranks,
+        key=lambda r: (r.backend, r.device, not all(r.passed.values()), -(r.speedup or 0), r.file),
+    )
+
+
+def best(ranks: list[Rank]) -> Rank | None:
+    """The fastest of those that are right and surely measured, whatever their device."""
+    sure = [rank for rank in ranks if rank.speedup]
+    return max(sure, key=lambda rank: rank.speedup or 0, default=None)
+
+
+def operators(view: StoreView) -> list[str]:
+    return sorted({job.job.op for job in view.jobs()})
+
+
+def backends(view: StoreView) -> list[str]:
+    return sorted({job.job.environment.backend for job in view.jobs()})
+
+
+def _rank(key: tuple[str, str, str], jobs: list[JobView]) -> Rank:
+    backend, device, candidate = key
+    by_mode = {job.job.mode: job for job in jobs}
+    passed = {
+        mode.value: by_mode[mode].verdict.status is Status.PASSED  # type: ignore[union-attr]
+        for mode in Mode
+        if mode in by_mode
+    }
+    benchmark = by_mode.get(Mode.BENCHMARK)
+    best = benchmark or jobs[0]
+    verdict = best.verdict
+    right = all(passed.values())
+    speedup = verdict.speedup if verdict and right and benchmark else None
+    if not right:
+        note = "wrong in " + ", ".join(mode for mode, good in passed.items() if not good)
+    elif benchmark is None:
+        note = "not measured"
+    else:
+        note = "" if speedup or verdict is None else next(iter(verdict.warnings), "")
+    file = best.job.candidate.path.rsplit("/", 1)[-1] if best.job.candidate else ""
+    return Rank(candidate, file, backend, device, best.run, best.job.id, passed, speedup, note)
+
+
+def _word(job: JobView) -> str:
+    return job.verdict.status.value if job.verdict else "not run"
+
+
+def _searchable(job: JobView) -> str:
+    candidate = job.job.candidate
+    parts = (
+        job.run,
+        candidate.path if candidate else "",
+        job.verdict.reason if job.verdict else "",
+    )
+    return "\n".join(parts).lower()

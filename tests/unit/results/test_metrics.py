@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exporter: values, bounded series, nothing stale."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from bench_runner.errors import InfrastructureFault
+from bench_runner.metrics.output import as_text, push, registry_of, write_textfile
+from tests.unit.results.stored import forget, make_run
+
+CANDIDATE = {
+    "operator": "softmax",
+    "backend": "cpu",
+    "device": "a CPU",
+    "candidate": "aaaaaaaaaaaa:softmax",
+}
+
+
+def samples(runs: Path, cases: bool = False) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    text = as_text(registry_of(runs, cases))
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def key(name: str, **labels: str) -> tuple[str, frozenset[tuple[str, str]]]:
+    return name, frozenset(labels.items())
+
+
+def test_values_of_a_run(tmp_path: Path) -> None:
+    make_run(tmp_path, "20260101-000000-aaaa", candidate_ms=0.5)
+    found = samples(tmp_path)
+    passed = {"status": "PASSED", "backend": "cpu", "operator": "softmax", "mode": "benchmark"}
+    assert found[key("bench_runner_jobs", **passed)] == 1
+    assert found[key("bench_runner_candidate_speedup_ratio", **CANDIDATE)] == 2.0
+    assert found[key("bench_runner_candidate_latency_seconds", **CANDIDATE)] == pytest.approx(5e-4)
+    assert found[key("bench_runner_baseline_latency_seconds", **CANDIDATE)] == pytest.approx(1e-3)
+    phase = {"backend": "cpu", "mode": "benchmark", "phase": "import"}
+    assert found[key("bench_runner_job_phase_seconds_sum", **phase)] == 1.5
+    assert found[key("bench_runner_job_phase_seconds_bucket", **phase, le="1.0")] == 0
+    assert found[key("bench_runner_job_phase_seconds_bucket", **phase, le="2.5")] == 1
+    assert found[key("bench_runner_last_success_timestamp_seconds", backend="cpu")] == 1767323045
+
+
+def test_the_number_of_series_does_not_grow_with_runs(tmp_path: Path) -> None:
+    make_run(tmp_path, "20260101-000000-0000")
+    once = set(samples(tmp_path))
+    for number in range(1, 40):
+        make_run(tmp_path, f"20260101-000000-{number:04x}", path=f"/elsewhere/{number}/online.py")
+    assert set(samples(tmp_path)) == once
+
+
+def test_a_deleted_run_is_gone_at_the_next_scrape(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "20260101-000000-aaaa")
+    registry = registry_of(tmp_path)
+    assert "bench_runner_candidate_speedup_ratio{" in as_text(registry)
+    forget(folder)
+    assert "softmax" not in as_text(registry)
+
+
+def test_cases_are_series_only_when_asked_for(tmp_path: Path) -> None:
+    make_run(tmp_path, "20260101-000000-aaaa")
+    assert not [name for name, _ in samples(tmp_path) if "case_latency" in name]
+    with_cases = samples(tmp_path, cases=True)
+    case = {"dtype": "torch.float32", "shape": "[4, 4]", "params": "", "side": "candidate"}
+    assert with_cases[key("bench_runner_case_latency_seconds", **CANDIDATE, **case)] == 5e-4
+
+
+def test_odd_names_are_escaped(tmp_path: Path) -> None:
+    name = 'a"b\\c\n{}.py'
+    make_run(tmp_path, "20260101-000000-aaaa", path=f"/c/{name}")
+    info = {"operator": "softmax", "candidate": "aaaaaaaaaaaa:softmax", "file": name}
+    assert samples(tmp_path)[key("bench_runner_candidate_info", **info)] == 1
+
+
+def test_jobs_without_a_runner_are_abandoned_not_queued(tmp_path: Path) -> None:
+    make_run(tmp_path, "20260101-000000-aaaa", judged=False)
+    found = samples(tmp_path)
+    assert found[key("bench_runner_queue_jobs", backend="cpu")] == 0
+    assert found[key("bench_runner_abandoned_jobs", backend="cpu")] == 4
+
+
+def test_textfile_is_whole_and_alone(tmp_path: Path) -> None:
+    make_run(tmp_path / "runs", "20260101-000000-aaaa")
+    target = tmp_path / "out" / "bench.prom"
+    target.parent.mkdir()
+    write_textfile(registry_of(tmp_path / "runs"), target)
+    assert "bench_runner_jobs{" in target.read_text()
+    assert [path.name for path in target.parent.iterdir()] == ["bench.prom"]
+
+
+class _Gateway(BaseHTTPRequestHandler):
+    """What a Pushgateway answers to a PUT of a group."""
+
+    received: list[tuple[str, bytes]]
+
+    def do_PUT(self) -> None:
+        length = int(self.headers["Content-Length"])
+        type(self).received.append((self.path, self.rfile.read(length)))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_push_replaces_the_group(tmp_path: Path) -> None:
+    make_run(tmp_path, "20260101-000000-aaaa")
+    _Gateway.received = []
+    server = HTTPServer(("127.0.0.1", 0), _Gateway)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        push(registry_of(tmp_path), f"http://127.0.0.1:{server.server_port}")
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    [(path, body)] = _Gateway.received
+    assert path == "/metrics/job/bench-runner"
+    assert b"bench_runner_jobs{" in body
+
+
+def test_no_gateway_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InfrastructureFault, match="Pushgateway") as caught:
+        push(registry_of(tmp_path), "http://127.0.0.1:9")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_verb_prints_the_metrics_of_an_absent_store(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "bench_runner", "metrics", "--runs-dir"]
+    done = subprocess.run(
+        [*command, str(tmp_path / "none")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "bench_runner_runs 0.0" in done.stdout

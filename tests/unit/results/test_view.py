@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The view of a store follows what happens on disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bench_runner.contract.status import Mode
+from bench_runner.executors.run_lock import acquire
+from bench_runner.store.view import StoreView, identity
+from tests.unit.results.stored import forget, make_run
+
+
+def test_new_and_deleted_runs_come_and_go(tmp_path: Path) -> None:
+    view = StoreView(tmp_path)
+    view.refresh()
+    assert view.runs() == []
+    first = make_run(tmp_path, "20260101-000000-aaaa")
+    make_run(tmp_path, "20260102-000000-bbbb")
+    view.refresh()
+    assert [run.record.id for run in view.runs()] == [
+        "20260102-000000-bbbb",
+        "20260101-000000-aaaa",
+    ]
+    forget(first)
+    view.refresh()
+    assert [run.record.id for run in view.runs()] == ["20260102-000000-bbbb"]
+
+
+def test_a_verdict_written_later_is_seen(tmp_path: Path) -> None:
+    done = make_run(tmp_path / "other", "20260101-000000-aaaa")
+    folder = make_run(tmp_path / "runs", "20260101-000000-aaaa", judged=False)
+    view = StoreView(tmp_path / "runs")
+    view.refresh()
+    (run,) = view.runs()
+    assert [job.verdict for job in run.jobs()] == [None] * 4
+    for _, verdict in done.verdicts():
+        assert verdict is not None
+        folder.write_verdict(verdict)
+    view.refresh()
+    assert all(job.verdict for job in view.jobs())
+
+
+def test_a_damaged_verdict_names_the_run_and_spares_the_others(tmp_path: Path) -> None:
+    good = make_run(tmp_path, "20260101-000000-aaaa")
+    bad = make_run(tmp_path, "20260102-000000-bbbb")
+    job = bad.record.jobs[0]
+    (bad.job_folder(job) / "verdict.json").write_text("{")
+    view = StoreView(tmp_path)
+    view.refresh()
+    assert [run.record.id for run in view.runs()] == [good.record.id]
+    assert "verdict.json" in view.unreadable[bad.record.id]
+    assert "\n" not in view.unreadable[bad.record.id]
+
+
+def test_a_run_is_active_while_its_runner_lives(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "20260101-000000-aaaa", judged=False)
+    descriptor = acquire(folder.path)
+    view = StoreView(tmp_path)
+    view.refresh()
+    assert view.runs()[0].active
+    os.close(descriptor)
+    view.refresh()
+    assert not view.runs()[0].active
+
+
+def test_the_newest_verdict_supersedes_older_ones_of_the_same_bytes(tmp_path: Path) -> None:
+    make_run(tmp_path, "20260103-000000-cccc", finished_at="2026-01-03T00:00:00Z", candidate_ms=2)
+    make_run(tmp_path, "20260104-000000-dddd", finished_at="2026-01-01T00:00:00Z", candidate_ms=4)
+    make_run(tmp_path, "20260105-000000-eeee", sha256="c" * 64)
+    view = StoreView(tmp_path)
+    view.refresh()
+    newest = {s: j for s, j in view.newest().items() if s[3] is Mode.BENCHMARK}
+    assert {job.run for job in newest.values()} == {"20260103-000000-cccc", "20260105-000000-eeee"}
+    assert {subject[2] for subject in newest} == {
+        identity(view.runs()[0].record.jobs[0].candidate),
+        identity(view.runs()[1].record.jobs[0].candidate),
+    }
