@@ -7,11 +7,11 @@ written, so a job that has one is read once.
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from bench_runner.contract.job import Candidate, Job
 from bench_runner.contract.record import ContractError
@@ -20,8 +20,7 @@ from bench_runner.contract.verdict import RunRecord, Verdict
 from bench_runner.executors.run_lock import is_held
 from bench_runner.store.runs import RunFolder, RunStore, open_folder
 
-log = logging.getLogger("bench_runner.store")
-
+T = TypeVar("T")
 Subject = tuple[str, str, str, Mode]
 """Operator, backend, identity of the candidate, mode: what a newer verdict supersedes."""
 
@@ -31,6 +30,8 @@ class JobView:
     """A planned job and its verdict, if it has one."""
 
     run: str
+    id: str
+    """The job's id; a job hashes itself anew each time it is asked."""
     job: Job
     verdict: Verdict | None
 
@@ -40,24 +41,44 @@ class JobView:
                 self.job.mode)  # fmt: skip
 
 
-@dataclass
+class Kept:
+    """Answers that hold until what they were made from changes, when their keeper drops this."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Hashable, Any] = {}
+
+    def get(self, question: Hashable, answer: Callable[[], T]) -> T:
+        """Asks once. Of two threads that ask at the same time the later one's answer stays."""
+        if question not in self._answers:
+            self._answers[question] = answer()
+        return cast(T, self._answers[question])
+
+
 class RunView:
     """A run as it was when it was last looked at."""
 
-    record: RunRecord
-    changed_ns: int
-    """Of run.json: a resumed run is planned anew."""
-    verdicts: dict[str, tuple[int, Verdict]] = field(default_factory=dict)
-    """By job id, with the time of the file."""
-    active: bool = False
-    """Whether a living runner has it."""
+    def __init__(self, record: RunRecord, changed_ns: int) -> None:
+        self.record = record
+        self.changed_ns = changed_ns
+        """Of run.json: a resumed run is planned anew."""
+        self.active = False
+        """Whether a living runner has it."""
+        self.written: dict[str, int] = {}
+        """Job id to the time of its verdict's file."""
+        self._jobs = tuple(JobView(record.id, job.id, job, None) for job in record.jobs)
+        self.kept = Kept()
 
-    def jobs(self) -> list[JobView]:
-        found = []
-        for job in self.record.jobs:
-            entry = self.verdicts.get(job.id)
-            found.append(JobView(self.record.id, job, entry[1] if entry else None))
-        return found
+    def jobs(self) -> tuple[JobView, ...]:
+        """In the order of the plan; the same object until one of them changes."""
+        return self._jobs
+
+    def replace(self, changed: dict[str, Verdict | None]) -> None:
+        """Takes in verdicts by job id."""
+        self._jobs = tuple(
+            JobView(view.run, view.id, view.job, changed[view.id]) if view.id in changed else view
+            for view in self._jobs
+        )
+        self.kept = Kept()
 
 
 def identity(candidate: Candidate | None) -> str:
@@ -74,25 +95,35 @@ class StoreView:
         self._lock = threading.Lock()
         self.unreadable: dict[str, str] = {}
         """Run id to the one line that says why it is left out."""
+        self.kept = Kept()
 
     def refresh(self) -> None:
         """Takes in what is new or changed, and forgets what is gone."""
         with self._lock:
             ids = set(self.store.ids())
-            for gone in self._runs.keys() - ids:
-                del self._runs[gone]
-            self.unreadable = {}
+            gone = self._runs.keys() - ids
+            for run in gone:
+                del self._runs[run]
+            unreadable: dict[str, str] = {}
+            changed = bool(gone)
             for run in ids:
                 try:
-                    self._look_at(run)
+                    changed |= self._look_at(run)
                 except (ContractError, OSError) as error:
-                    self.unreadable[run] = " ".join(str(error).split())
-                    self._runs.pop(run, None)
+                    unreadable[run] = " ".join(str(error).split())
+                    changed |= self._runs.pop(run, None) is not None
+            self.unreadable = unreadable
+            if changed:
+                self.kept = Kept()
 
     def runs(self) -> list[RunView]:
         """Newest first, as of the last refresh."""
         with self._lock:
             return [self._runs[run] for run in sorted(self._runs, reverse=True)]
+
+    def run(self, run: str) -> RunView | None:
+        with self._lock:
+            return self._runs.get(run)
 
     def jobs(self) -> Iterator[JobView]:
         """Every planned job of every run, newest run first."""
@@ -101,44 +132,72 @@ class StoreView:
 
     def newest(self) -> dict[Subject, JobView]:
         """The newest verdict of each candidate in each mode of each operator and backend."""
+        return self.kept.get("newest", self._find_newest)
+
+    def _find_newest(self) -> dict[Subject, JobView]:
         found: dict[Subject, JobView] = {}
-        for view in self.jobs():
-            if view.verdict is None or not view.verdict.status.is_final:
-                continue
-            known = found.get(view.subject)
-            if (
-                known is None
-                or known.verdict is None
-                or (known.verdict.finished_at < view.verdict.finished_at)
-            ):
-                found[view.subject] = view
+        for run in self.runs():
+            of_run = run.kept.get("newest", lambda run=run: _newest(run.jobs()))  # type: ignore[misc]
+            for subject, view in of_run.items():
+                known = found.setdefault(subject, view)
+                if _finished_at(known) < _finished_at(view):
+                    found[subject] = view
         return found
 
     def folder(self, run: str) -> Path:
         return self.store.root / run
 
-    def _look_at(self, run: str) -> None:
+    def _look_at(self, run: str) -> bool:
+        """Whether anything of the run changed."""
         path = self.folder(run)
-        changed = (path / "run.json").stat().st_mtime_ns
+        changed_ns = (path / "run.json").stat().st_mtime_ns
         known = self._runs.get(run)
-        if known is None or known.changed_ns != changed:
-            known = RunView(open_folder(path).record, changed)
+        fresh = known is None or known.changed_ns != changed_ns
+        if known is None or fresh:
+            known = RunView(open_folder(path).record, changed_ns)
             self._runs[run] = known
+        elif len(known.written) == len(known.record.jobs) and not known.active:
+            # Done: a verdict never changes. Whoever resumes the run writes its plan first.
+            return False
         # Before the verdicts: a run seen as dead has written its last one.
         was_active, known.active = known.active, is_held(path)
-        complete = len(known.verdicts) == len(known.record.jobs)
-        if complete and not (known.active or was_active):
-            return
+        if was_active != known.active:
+            known.kept = Kept()
+        changed = self._read_verdicts(path, known)
+        return fresh or changed or was_active != known.active
+
+    def _read_verdicts(self, path: Path, known: RunView) -> bool:
         folder = RunFolder(path, known.record)
-        for job in known.record.jobs:
-            file = folder.job_folder(job) / "verdict.json"
+        found: dict[str, Verdict | None] = {}
+        for view in known.jobs():
             try:
-                written = file.stat().st_mtime_ns
+                written = (path / "jobs" / view.id / "verdict.json").stat().st_mtime_ns
             except FileNotFoundError:
-                known.verdicts.pop(job.id, None)
+                if known.written.pop(view.id, None) is not None:
+                    found[view.id] = None
                 continue
-            entry = known.verdicts.get(job.id)
-            if entry is None or entry[0] != written:
-                verdict = folder.verdict(job)
+            if known.written.get(view.id) != written:
+                verdict = folder.verdict(view.job)
                 if verdict is not None:
-                    known.verdicts[job.id] = (written, verdict)
+                    # It belongs to this very job: one copy of that is enough for both.
+                    found[view.id] = verdict.model_copy(update={"job": view.job})
+                    known.written[view.id] = written
+        if found:
+            known.replace(found)
+        return bool(found)
+
+
+def _newest(jobs: Iterable[JobView]) -> dict[Subject, JobView]:
+    """Of one run, where no two jobs have a subject in common but for their settings."""
+    found: dict[Subject, JobView] = {}
+    for view in jobs:
+        if view.verdict is None or not view.verdict.status.is_final:
+            continue
+        known = found.setdefault(view.subject, view)
+        if _finished_at(known) < _finished_at(view):
+            found[view.subject] = view
+    return found
+
+
+def _finished_at(view: JobView) -> str:
+    return view.verdict.finished_at if view.verdict else ""

@@ -37,11 +37,11 @@ def api_routes(view: StoreView) -> APIRouter:
     def one_run(run: str) -> dict[str, Any]:
         """What was planned, and every verdict there is."""
         view.refresh()
-        found = next((r for r in view.runs() if r.record.id == run), None)
+        found = view.run(run)
         if found is None:
             raise HTTPException(404, f"no run {run}")
         verdicts = {
-            job.job.id: job.verdict.model_dump(mode="json", exclude={"job"})
+            job.id: job.verdict.model_dump(mode="json", exclude={"job"})
             for job in found.jobs()
             if job.verdict
         }

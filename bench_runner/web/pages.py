@@ -49,14 +49,14 @@ def page_routes(view: StoreView) -> APIRouter:
 
     def find_run(run: str) -> RunView:
         view.refresh()
-        found = next((r for r in view.runs() if r.record.id == run), None)
+        found = view.run(run)
         if found is None:
             raise HTTPException(404, f"no run {run}")
         return found
 
     def find_job(run: str, job: str) -> tuple[RunView, JobView, Path]:
         found = find_run(run)
-        view_of_job = next((j for j in found.jobs() if j.job.id == job), None)
+        view_of_job = next((j for j in found.jobs() if j.id == job), None)
         if view_of_job is None:
             raise HTTPException(404, f"no job {job} in run {run}")
         return (

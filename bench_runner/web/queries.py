@@ -44,6 +44,10 @@ class Rank:
 
 
 def row_of(run: RunView) -> RunRow:
+    return run.kept.get("row", lambda: _row_of(run))
+
+
+def _row_of(run: RunView) -> RunRow:
     jobs = run.jobs()
     words = Counter(job.verdict.status.value if job.verdict else "not run" for job in jobs)
     place = run.record.jobs[0].environment
@@ -70,21 +74,24 @@ def find_runs(
     wanted = text.lower()
     found = []
     for run in view.runs():
-        jobs = [
-            job
-            for job in run.jobs()
-            if (not operator or job.job.op == operator)
-            and (not backend or job.job.environment.backend == backend)
-            and (not status or _word(job) == status)
-            and (not wanted or wanted in _searchable(job))
-        ]
-        if jobs:
+        facts = run.kept.get("facts", lambda run=run: [_facts(j) for j in run.jobs()])  # type: ignore[misc]
+        if any(
+            (not operator or fact[0] == operator)
+            and (not backend or fact[1] == backend)
+            and (not status or fact[2] == status)
+            and (not wanted or wanted in fact[3])
+            for fact in facts
+        ):
             found.append(row_of(run))
     return found
 
 
 def leaderboard(view: StoreView, operator: str) -> list[Rank]:
     """Candidates of an operator: by backend and device, right ones first, fastest first."""
+    return view.kept.get(("leaderboard", operator), lambda: _leaderboard(view, operator))
+
+
+def _leaderboard(view: StoreView, operator: str) -> list[Rank]:
     groups: dict[tuple[str, str, str], list[JobView]] = {}
     for job in view.newest().values():
         if job.job.op == operator and job.job.candidate is not None:
@@ -105,11 +112,29 @@ def best(ranks: list[Rank]) -> Rank | None:
 
 
 def operators(view: StoreView) -> list[str]:
-    return sorted({job.job.op for job in view.jobs()})
+    return view.kept.get(
+        "operators", lambda: sorted({op for run in view.runs() for op in row_of(run).operators})
+    )
 
 
 def backends(view: StoreView) -> list[str]:
-    return sorted({job.job.environment.backend for job in view.jobs()})
+    return view.kept.get("backends", lambda: sorted({row_of(run).backend for run in view.runs()}))
+
+
+def history(view: StoreView, operator: str, candidate: str) -> list[JobView]:
+    """Every job of a candidate (its `identity`), newest run first."""
+    found: list[JobView] = []
+    for run in view.runs():
+        index = run.kept.get("candidates", lambda run=run: _by_candidate(run))  # type: ignore[misc]
+        found += index.get((operator, candidate), ())
+    return found
+
+
+def _by_candidate(run: RunView) -> dict[tuple[str, str], list[JobView]]:
+    found: dict[tuple[str, str], list[JobView]] = {}
+    for job in run.jobs():
+        found.setdefault((job.job.op, identity(job.job.candidate)), []).append(job)
+    return found
 
 
 def _rank(key: tuple[str, str, str], jobs: list[JobView]) -> Rank:
@@ -132,18 +157,19 @@ def _rank(key: tuple[str, str, str], jobs: list[JobView]) -> Rank:
     else:
         note = "" if speedup or verdict is None else next(iter(verdict.warnings), "")
     file = best.job.candidate.path.rsplit("/", 1)[-1] if best.job.candidate else ""
-    return Rank(candidate, file, backend, device, best.run, best.job.id, passed, speedup, note)
+    return Rank(candidate, file, backend, device, best.run, best.id, passed, speedup, note)
 
 
 def _word(job: JobView) -> str:
     return job.verdict.status.value if job.verdict else "not run"
 
 
-def _searchable(job: JobView) -> str:
+def _facts(job: JobView) -> tuple[str, str, str, str]:
+    """What the filters ask for: operator, backend, status, and text in lower case."""
     candidate = job.job.candidate
     parts = (
         job.run,
         candidate.path if candidate else "",
         job.verdict.reason if job.verdict else "",
     )
-    return "\n".join(parts).lower()
+    return job.job.op, job.job.environment.backend, _word(job), "\n".join(parts).lower()

@@ -4,11 +4,18 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from bench_runner.contract.job import Job
 from bench_runner.contract.status import Mode
 from bench_runner.executors.run_lock import acquire
 from bench_runner.store.view import StoreView, identity
+from bench_runner.web import queries
 from tests.unit.results.stored import forget, make_run
 
 
@@ -77,3 +84,58 @@ def test_the_newest_verdict_supersedes_older_ones_of_the_same_bytes(tmp_path: Pa
         identity(view.runs()[0].record.jobs[0].candidate),
         identity(view.runs()[1].record.jobs[0].candidate),
     }
+
+
+opened: list[str] | None = None
+"""Files opened by Python while it is a list. An audit hook stays for the life of the process."""
+
+
+def note(event: str, arguments: tuple[Any, ...]) -> None:
+    if (
+        opened is not None
+        and event == "open"
+        and isinstance(arguments[0], (str, bytes, os.PathLike))
+    ):
+        opened.append(os.fsdecode(arguments[0]))
+
+
+@pytest.fixture
+def files_opened() -> Iterator[list[str]]:
+    global opened
+    sys.addaudithook(note)
+    opened = []
+    yield opened
+    opened = None
+
+
+def test_what_is_done_is_read_once_and_hashed_once(
+    tmp_path: Path, files_opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_run(tmp_path, "20260101-000000-aaaa")
+    make_run(tmp_path, "20260102-000000-bbbb")
+    view = StoreView(tmp_path)
+    view.refresh()
+    assert sum(name.endswith("verdict.json") for name in files_opened) >= 8
+    files_opened.clear()
+    hashed: list[Job] = []
+    key = Job.key.fget
+    assert key is not None
+    monkeypatch.setattr(Job, "key", property(lambda job: hashed.append(job) or key(job)))
+    for _ in range(2):
+        view.refresh()
+        queries.find_runs(view, text="online")
+        queries.leaderboard(view, "softmax")
+        queries.operators(view)
+    assert [name for name in files_opened if name.startswith(str(tmp_path))] == []
+    assert hashed == []
+    assert view.newest() is view.newest()
+    make_run(tmp_path, "20260103-000000-cccc")
+    view.refresh()
+    assert len(queries.find_runs(view, text="online")) == 3
+    # The two that were known are not read again.
+    read = {
+        Path(name).relative_to(tmp_path).parts[0]
+        for name in files_opened
+        if name.startswith(str(tmp_path)) and name.endswith("verdict.json")
+    }
+    assert read <= {"20260103-000000-cccc"}
