@@ -31,3 +31,22 @@ EXECUTOR = click.option(
     help="auto takes docker where an engine and the image are there, else local, and says so.",
 )
 LEVEL = click.Choice(["core", "comprehensive"])
+
+
+def _scraped_name(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Refused before anything runs: the collector would pass over the file without a word."""
+    if path is not None and path.suffix != ".prom":
+        raise click.BadParameter(f"node_exporter reads files that end in .prom alone, not {path}")
+    return path
+
+
+TEXTFILE = click.option(
+    "--textfile",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.prom",
+    callback=_scraped_name,
+    help="Write the store's metrics for node_exporter's textfile collector.",
+)
+PUSHGATEWAY = click.option(
+    "--pushgateway", metavar="URL", help="Push the store's metrics to a Pushgateway."
+)

@@ -17,13 +17,14 @@ from bench_runner.backends import load_backends
 from bench_runner.catalogue import Catalogue, read_catalogue
 from bench_runner.cli import terminal
 from bench_runner.cli.interrupts import run_interruptibly
-from bench_runner.cli.options import EXECUTOR, FORMAT, LEVEL, RUNS_DIR
+from bench_runner.cli.options import EXECUTOR, FORMAT, LEVEL, PUSHGATEWAY, RUNS_DIR, TEXTFILE
 from bench_runner.cli.progress import LiveProgress
 from bench_runner.cli.results import print_run, run_document
 from bench_runner.contract.job import Environment, Job
 from bench_runner.contract.status import Mode, exit_code
 from bench_runner.contract.verdict import RunRecord
 from bench_runner.environment import Place, choose_place
+from bench_runner.errors import InfrastructureFault, UsageFault
 from bench_runner.executors.profilers import passed_over
 from bench_runner.executors.run_lock import acquire
 from bench_runner.expectations import Expectations
@@ -44,7 +45,7 @@ from bench_runner.store.runs import RunFolder, RunStore
 from bench_runner.suite import suite_root
 
 INTERRUPTED = 130
-RESUMABLE = frozenset({"resume", "runs_dir", "jobs", "output_format"})
+RESUMABLE = frozenset({"resume", "runs_dir", "jobs", "output_format", "textfile", "pushgateway"})
 """Options that say nothing about what is measured."""
 
 
@@ -110,6 +111,8 @@ RESUMABLE = frozenset({"resume", "runs_dir", "jobs", "output_format"})
 )
 @RUNS_DIR
 @click.option("--resume", metavar="RUN", help="Go on with a run; only what has no verdict is run.")
+@TEXTFILE
+@PUSHGATEWAY
 @FORMAT
 def run(**options: Any) -> None:
     """Run candidates through their modes, each in a container of its own, and judge them.
@@ -130,6 +133,7 @@ def run(**options: Any) -> None:
         f"run {folder.record.id}: {len(folder.record.jobs)} jobs in {folder.path}", soft_wrap=True
     )
     interrupted = _conduct(folder, place, store, catalogue, options["jobs"])
+    exported = _export(options)
     verdicts = [verdict for _, verdict in folder.verdicts()]
     if options["output_format"] == "json":
         click.echo(json.dumps(run_document(folder), indent=2))
@@ -144,7 +148,25 @@ def run(**options: Any) -> None:
             f"go on with: bench-runner run --resume {folder.record.id}{where}", soft_wrap=True
         )
         sys.exit(INTERRUPTED)
-    sys.exit(exit_code(verdict.status for verdict in verdicts if verdict))
+    sys.exit(exported or exit_code(verdict.status for verdict in verdicts if verdict))
+
+
+def _export(options: dict[str, Any]) -> int:
+    """Hands out the store's metrics where asked; 0, or the exit code of the fault that it told.
+
+    A fault here must not cost the table of a run that took hours.
+    """
+    if not (options["textfile"] or options["pushgateway"]):
+        return 0
+    # prometheus_client would slow down every run that asks for no metrics.
+    from bench_runner.metrics.output import export
+
+    try:
+        export(options["runs_dir"], options["textfile"], options["pushgateway"])
+    except (UsageFault, InfrastructureFault) as error:
+        click.echo(f"bench-runner: {error}", err=True)
+        return error.exit_code
+    return 0
 
 
 def _start(

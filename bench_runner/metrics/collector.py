@@ -11,7 +11,7 @@ import bisect
 import math
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from importlib import metadata
 
@@ -22,6 +22,8 @@ from prometheus_client.registry import Collector
 from bench_runner.contract.job import Job
 from bench_runner.contract.status import Mode, Status
 from bench_runner.contract.verdict import Verdict
+from bench_runner.judge.benchmark import geometric_mean
+from bench_runner.metrics.regression import last_good
 from bench_runner.store.view import JobView, StoreView, identity
 
 PHASES = ("queue", "start", "import", "pytest", "collect")
@@ -52,6 +54,7 @@ class StoreCollector(Collector):
         yield _phases(jobs)
         yield from _times(jobs)
         yield from _candidates(newest)
+        yield last_good(jobs)
         if self._cases:
             yield from _case_latencies(newest)
         yield from _store(self._view)
@@ -168,11 +171,6 @@ def _labels(job: Job) -> list[str]:
     return [job.op, job.environment.backend, job.environment.device, identity(job.candidate)]
 
 
-def _geometric_mean(values: Iterable[float]) -> float:
-    logarithms = [math.log(value) for value in values]
-    return math.exp(math.fsum(logarithms) / len(logarithms))
-
-
 def _candidates(newest: list[JobView]) -> Iterator[Metric]:
     names = ["operator", "backend", "device", "candidate"]
     state = GaugeMetricFamily(
@@ -225,7 +223,7 @@ def _candidates(newest: list[JobView]) -> Iterator[Metric]:
 
 
 def _mean_ms(verdict: Verdict, field: str) -> float:
-    return _geometric_mean(getattr(timing, field) for timing in verdict.timings)
+    return geometric_mean([getattr(timing, field) for timing in verdict.timings])
 
 
 def _case_latencies(newest: list[JobView]) -> Iterator[Metric]:

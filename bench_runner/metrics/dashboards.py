@@ -141,6 +141,7 @@ OB = f'{B}, operator=~"$operator"'
 OBC = f'{OB}, candidate=~"$candidate"'
 GOOD_RATIO = ((None, "red"), (0.5, "orange"), (0.9, "green"))
 FASTER = ((None, "red"), (1.0, "green"))
+NOT_SLOWER = ((None, "green"), (1.1, "red"))
 NONE_IS_GOOD = ((None, "green"), (1, "red"))
 STACKED = {"legend": {"displayMode": "list", "placement": "bottom"}, "tooltip": {"mode": "multi"}}
 
@@ -202,9 +203,14 @@ DASHBOARDS = (
                   "should not move: where it does, the machine changed.",
                   f"bench_runner_baseline_latency_seconds{{{OB}}}", "s",
                   legend="{{operator}} {{candidate}} {{backend}}", options=STACKED),
+            Panel("Against the last good run", "Newest time of a call over that of the candidate's "
+                  "last good run; an alert fires above 1.1.",
+                  f"bench_runner_candidate_latency_over_last_good_ratio{{{OB}}}", "none",
+                  legend="{{operator}} {{candidate}} {{backend}}", thresholds=NOT_SLOWER,
+                  options=STACKED),
             Panel("How jobs ended", "By mode and status.",
                   f"sum by (mode, status) (bench_runner_jobs{{{OB}}})", "none",
-                  legend="{{mode}} {{status}}", width=24, options=STACKED),
+                  legend="{{mode}} {{status}}", options=STACKED),
         ),
     ),
     Dashboard(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, generate_latest, push_to_gateway, write_to_textfile
 
-from bench_runner.errors import InfrastructureFault
+from bench_runner.errors import InfrastructureFault, UsageFault
 from bench_runner.metrics.collector import StoreCollector
 from bench_runner.store.view import StoreView
 
@@ -26,12 +26,32 @@ def as_text(registry: CollectorRegistry) -> str:
     return generate_latest(registry).decode()
 
 
-def write_textfile(registry: CollectorRegistry, path: Path) -> None:
-    """Writes to a temporary name beside `path` and renames.
+def export(
+    runs_dir: Path, textfile: Path | None, pushgateway: str | None, cases: bool = False
+) -> None:
+    """Writes and pushes what is asked for.
 
-    Raises OSError when the folder cannot be written.
+    Raises:
+        UsageFault: the textfile cannot be written.
+        InfrastructureFault: the Pushgateway does not answer, or refuses.
     """
-    write_to_textfile(str(path), registry)
+    registry = registry_of(runs_dir, cases)
+    if textfile:
+        write_textfile(registry, textfile)
+    if pushgateway:
+        push(registry, pushgateway)
+
+
+def write_textfile(registry: CollectorRegistry, path: Path) -> None:
+    """Writes to a temporary name beside `path` and renames, so that no scrape meets half a file.
+
+    Raises:
+        UsageFault: it cannot be written.
+    """
+    try:
+        write_to_textfile(str(path), registry)
+    except OSError as error:
+        raise UsageFault(f"--textfile {path}: {error.strerror or error}") from error
 
 
 def push(registry: CollectorRegistry, url: str) -> None:

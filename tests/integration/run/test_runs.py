@@ -142,10 +142,21 @@ def test_an_edited_candidate_is_not_taken_as_done(bench: Bench, candidate: Path)
     assert "ValueError: new" in edited["verdict"]["reason"]
 
 
-def test_reference_runs_the_baseline_alone(bench: Bench) -> None:
-    (job,) = bench("run", "--op", "rms_norm", "--modes", "reference", code=0)["jobs"]
+def test_reference_runs_the_baseline_alone(bench: Bench, tmp_path: Path) -> None:
+    metrics = tmp_path / "bench.prom"
+    line = ["run", "--op", "rms_norm", "--modes", "reference", "--textfile", str(metrics)]
+    (job,) = bench(*line, code=0)["jobs"]
+    labels = 'backend="cpu",mode="reference",operator="rms_norm",status="PASSED"'
+    assert f"bench_runner_jobs{{{labels}}} 1.0" in metrics.read_text()
     assert (job["status"], job["candidate"]) == ("PASSED", None)
     assert job["verdict"]["counts"]["passed"] == job["verdict"]["counts"]["expected"] > 0
+
+
+def test_a_push_that_fails_costs_the_exit_code_and_not_the_table(bench: Bench) -> None:
+    line = ["run", "--op", "rms_norm", "--modes", "reference"]
+    # Port 9 discards; nothing listens there.
+    (job,) = bench(*line, "--pushgateway", "http://127.0.0.1:9", code=3)["jobs"]
+    assert job["status"] == "PASSED"
 
 
 def test_cases_lists_what_a_candidate_is_held_against(bench: Bench) -> None:

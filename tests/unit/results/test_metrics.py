@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bench_runner.errors import InfrastructureFault
+from bench_runner.errors import InfrastructureFault, UsageFault
 from bench_runner.metrics.output import as_text, push, registry_of, write_textfile
 from tests.unit.results.stored import forget, make_run
 
@@ -97,6 +97,47 @@ def test_textfile_is_whole_and_alone(tmp_path: Path) -> None:
     write_textfile(registry_of(tmp_path / "runs"), target)
     assert "bench_runner_jobs{" in target.read_text()
     assert [path.name for path in target.parent.iterdir()] == ["bench.prom"]
+
+
+def test_a_textfile_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageFault, match="No such file") as caught:
+        write_textfile(registry_of(tmp_path), tmp_path / "absent" / "bench.prom")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("verb", ["metrics", "run"])
+def test_a_name_that_node_exporter_passes_over_is_refused(tmp_path: Path, verb: str) -> None:
+    command = [sys.executable, "-m", "bench_runner", verb, "--runs-dir", str(tmp_path)]
+    done = subprocess.run(
+        [*command, "--textfile", str(tmp_path / "bench.txt")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert ".prom" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "ratio"),
+    [
+        ([0.5], 1.0),
+        ([0.5, 0.75], 1.5),
+        ([0.5, 0.75, 0.75], 1.5),
+        ([0.5, 0.75, 0.5], 1.0),
+        ([0.5, 0.25, 0.5], 2.0),
+    ],
+    ids=["alone", "slower", "slower-twice", "recovered", "faster-then-back"],
+)
+def test_the_newest_latency_is_held_against_the_last_good_run(
+    tmp_path: Path, milliseconds: list[float], ratio: float
+) -> None:
+    for day, latency in enumerate(milliseconds, 1):
+        make_run(
+            tmp_path, f"2026010{day}-000000-aaaa", candidate_ms=latency,
+            finished_at=f"2026-01-0{day}T00:00:00Z",
+        )  # fmt: skip
+    name = "bench_runner_candidate_latency_over_last_good_ratio"
+    assert samples(tmp_path)[key(name, **CANDIDATE)] == pytest.approx(ratio)
 
 
 class _Gateway(BaseHTTPRequestHandler):
