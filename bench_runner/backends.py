@@ -67,6 +67,8 @@ class Container(_Record):
     """Device nodes that every container gets."""
     device_nodes: tuple[AbsolutePath, ...] = ()
     """Device nodes of one accelerator, with `{id}` for its number."""
+    host_device_nodes: tuple[AbsolutePath, ...] = ()
+    """Device nodes that an image of the kind host needs, where no vendor's runtime adds them."""
     device_requests: tuple[DeviceRequest, ...] = ()
     mounts: tuple[AbsolutePath, ...] = ()
     """Host paths mounted read-only at the same place."""

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import platform
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 from bench_runner.backends import Backend
@@ -14,9 +12,8 @@ from bench_runner.devices import describe_device
 from bench_runner.executors.docker import DockerExecutor
 from bench_runner.executors.interface import Executor, ExecutorError
 from bench_runner.executors.local import LocalExecutor
+from bench_runner.installed import installed_versions
 from bench_runner.suite import suite_fingerprint, suite_root
-
-VERSIONED = ("torch", "triton", "numpy", "pytest")
 
 
 @dataclass(frozen=True)
@@ -82,21 +79,6 @@ def _local(backend: Backend, root: Path, note: str) -> Place:
         executor="local",
         suite=suite_fingerprint(root),
         device=describe_device(backend.vendor),
-        versions=_installed_versions(),
+        versions=installed_versions(),
     )
     return Place(LocalExecutor(backend, root), environment, note)
-
-
-def _installed_versions() -> dict[str, str]:
-    """From the packages' metadata: importing them costs seconds.
-
-    Raises:
-        ExecutorError: one that jobs need is not installed.
-    """
-    versions = {"python": platform.python_version()}
-    for name in VERSIONED:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError as error:
-            raise ExecutorError(f"{name} is not installed here; run ./setup.sh cpu") from error
-    return versions

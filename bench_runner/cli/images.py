@@ -87,11 +87,23 @@ def plan(backends: tuple[str, ...], output_format: str, **options: Any) -> None:
 @click.argument("backends", nargs=-1, required=True, metavar="BACKEND...")
 @_build_options
 @click.option("--if-changed", is_flag=True, help="Leave an image alone that holds this suite.")
-def build(backends: tuple[str, ...], if_changed: bool, **options: Any) -> None:
+@click.option(
+    "--host",
+    is_flag=True,
+    help="An empty image over which jobs see this machine's own system folders, read-only.",
+)
+def build(backends: tuple[str, ...], if_changed: bool, host: bool, **options: Any) -> None:
     """Build the images of these backends; progress goes to stderr, their tags to stdout."""
     from bench_runner.images.engine import build as build_image
-    from bench_runner.images.engine import list_images
+    from bench_runner.images.engine import import_host_image, list_images
 
+    if host:
+        unfit = [name for name, value in options.items() if value and name != "tag"]
+        if unfit:
+            raise UsageFault(f"--host builds nothing: leave out --{unfit[0].replace('_', '-')}")
+        for backend in _selected(backends):
+            click.echo(import_host_image(backend, options["tag"]))
+        return
     plans, problems = _plans(backends, options)
     for problem in problems.values():
         raise UsageFault(problem)

@@ -24,6 +24,7 @@ from docker.utils.socket import frames_iter
 
 from bench_runner.backends import Backend
 from bench_runner.contract.outcome import Ending, Outcome
+from bench_runner.devices import Device, find_devices
 from bench_runner.executors.capped_log import CappedLog
 from bench_runner.executors.foreign_load import ForeignLoad
 from bench_runner.executors.interface import ExecutorError, Launch
@@ -32,10 +33,11 @@ from bench_runner.executors.profilers import usable_profiler
 from bench_runner.executors.run_lock import is_held
 from bench_runner.executors.storage import storage
 from bench_runner.executors.watch import watch
-from bench_runner.images.labels import SUITE_LABEL, VERSION_LABELS
+from bench_runner.images import host_image
+from bench_runner.images.labels import HOST_KIND, KIND_LABEL, SUITE_LABEL, VERSION_LABELS
+from bench_runner.installed import installed_versions
+from bench_runner.suite import suite_fingerprint, suite_root
 
-FIRST_DEVICE = "0"
-"""The accelerator that a job gets: one, and always the same, so that results compare."""
 UNPRIVILEGED = 65532
 """The user of the images; used whatever user root's containers would get."""
 TMPFS_BYTES = 1 << 30
@@ -94,12 +96,34 @@ class DockerExecutor:
             ) from error
         self.image = tag
         self.image_id = str(image.id)
+        # One, and always the same, so that results compare.
+        self.device = find_devices(backend.vendor)[0]
+        self.on_host = image.labels.get(KIND_LABEL) == HOST_KIND
+        self._root = suite_root()
+        if self.on_host:
+            self.image_suite = suite_fingerprint(self._root)
+            self.image_versions = installed_versions()
+            return
         self.image_suite = str(image.labels.get(SUITE_LABEL, ""))
         self.image_versions = {
             name: str(image.labels[label])
             for name, label in VERSION_LABELS.items()
             if label in image.labels
         }
+
+    def environment(self) -> dict[str, str]:
+        """Variables of every job's process: where its device and its software are."""
+        needs = self.backend.container
+        chosen = needs.visible_devices
+        variables = dict(needs.environment)
+        if chosen.granted:
+            variables[chosen.granted] = str(self.device.index)
+        if chosen.narrowed:
+            # Alone in its container, a device has the number 0.
+            variables[chosen.narrowed] = str(self.device.index) if needs.privileged else "0"
+        if self.on_host:
+            variables.update(host_image.environment(self._root))
+        return variables
 
     def inputs_seen_at(self, launch: Launch) -> str:
         return "/in"
@@ -119,13 +143,15 @@ class DockerExecutor:
         """The engine's host configuration, and what it grants beyond the locked-down default."""
         settings = launch.settings
         needs = self.backend.container
-        granted = grants(self.backend, launch.profiling)
+        granted = grants(self.backend, launch.profiling, self.device, self.on_host)
+        own = host_image.mounts(self._root) if self.on_host else []
         temporary = min(TMPFS_BYTES, settings.memory_bytes)
         config = self.client.api.create_host_config(
             mounts=[
                 self.storage.mount("/in", launch.inputs, read_only=True),
                 self.storage.mount("/out", launch.outputs, read_only=False),
                 *(docker.types.Mount(path, path, "bind", read_only=True) for path in needs.mounts),
+                *(docker.types.Mount(to, path, "bind", read_only=True) for path, to in own),
             ],
             network_mode="none",
             read_only=True,
@@ -138,10 +164,10 @@ class DockerExecutor:
             device_requests=[
                 docker.types.DeviceRequest(
                     driver=request.driver,
-                    device_ids=[FIRST_DEVICE],
+                    device_ids=[self.device.id],
                     capabilities=[list(request.capabilities)],
                 )
-                for request in needs.device_requests
+                for request in (() if self.on_host else needs.device_requests)
             ],
             mem_limit=settings.memory_bytes,
             memswap_limit=settings.memory_bytes,
@@ -172,15 +198,22 @@ class Grants:
     words: tuple[str, ...]
 
 
-def grants(backend: Backend, profiling: bool) -> Grants:
-    """What a backend's accelerator needs, and its profiler in profile mode only."""
+def grants(backend: Backend, profiling: bool, device: Device, on_host: bool) -> Grants:
+    """What a backend's accelerator needs, and its profiler in profile mode only.
+
+    Args:
+        on_host: the image is of the kind host, over which no vendor's runtime puts device nodes.
+    """
     needs = backend.container
-    nodes = [pattern.replace("{id}", FIRST_DEVICE) for pattern in needs.device_nodes]
-    devices = (*needs.devices, *nodes)
+    patterns = (*needs.device_nodes, *(needs.host_device_nodes if on_host else ()))
+    devices = (*needs.devices, *(p.replace("{id}", str(device.node)) for p in patterns))
     capabilities = usable_profiler(backend).cap_add if profiling else ()
     words = [f"device {device}" for device in devices]
     words += [f"capability {name}" for name in capabilities]
-    words += [f"device request {request.driver}" for request in needs.device_requests]
+    if on_host:
+        words.append("the machine's system folders, read-only")
+    else:
+        words += [f"device request {request.driver}" for request in needs.device_requests]
     words += [f"runtime {needs.runtime}"] if needs.runtime else []
     words += ["privileged"] if needs.privileged else []
     return Grants(devices, capabilities, tuple(words))
@@ -230,11 +263,8 @@ class DockerHandle:
     def _run(self) -> tuple[Ending, int | None, str]:
         launch = self._launch
         host_config, self._privileges = self._executor.host_config(launch)
-        needs = self._executor.backend.container
-        chosen = (needs.visible_devices.granted, needs.visible_devices.narrowed)
         environment = {
-            **needs.environment,
-            **{name: FIRST_DEVICE for name in chosen if name},
+            **self._executor.environment(),
             "BENCH_LIFELINE": "1",
             "HOME": "/tmp",
             "TRITON_CACHE_DIR": "/tmp/triton",

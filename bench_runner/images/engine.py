@@ -12,6 +12,7 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bench_runner.backends import Backend
 from bench_runner.errors import InfrastructureFault
 from bench_runner.images.build_plan import BuildPlan
 from bench_runner.images.labels import BACKEND_LABEL, RECIPE_LABEL, SUITE_LABEL
@@ -81,6 +82,24 @@ def build(plan: BuildPlan) -> None:
             f"the build of {plan.tag} failed with exit code {finished.returncode}; "
             "the step that failed is above (docs/images.md lists the usual causes)"
         )
+
+
+def import_host_image(backend: Backend, tag: str | None) -> str:
+    """Makes the image of the kind host for `backend`; answers its tag.
+
+    Raises EngineError without an engine.
+    """
+    import docker
+    from docker.errors import DockerException
+
+    from bench_runner.images import host_image
+
+    tag = tag or backend.image.tag
+    try:
+        host_image.import_image(docker.from_env(), backend, tag)
+    except DockerException as error:
+        raise EngineError(f"the engine does not take the image: {error}") from error
+    return tag
 
 
 def list_images(backends: list[str]) -> list[BuiltImage]:

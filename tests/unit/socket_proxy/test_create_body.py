@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from bench_runner.backends import load_backends
 from bench_runner.contract.job import Settings
+from bench_runner.devices import Device
 from bench_runner.executors.docker import DockerExecutor
 from bench_runner.executors.interface import Launch
 from bench_runner.executors.labels import RUN_LABEL
@@ -31,6 +32,8 @@ def body_of(backend: Any, profiling: bool = False) -> dict[str, Any]:
     """The create request of a job, made by the executor itself."""
     executor = DockerExecutor.__new__(DockerExecutor)
     executor.backend = backend
+    executor.device = Device("GPU-0", 0, 0, "a device")
+    executor.on_host = False
     executor.storage = VolumeStorage(VOLUME, Path("/runs"))
     api = docker.APIClient(base_url="unix:///nowhere", version="1.45")
     executor.client = SimpleNamespace(api=api)
