@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, HTTPException, Query
 
+from bench_runner.judge.comparison import compare
 from bench_runner.store.view import StoreView
 from bench_runner.web import queries
 
@@ -62,5 +63,59 @@ def api_routes(view: StoreView) -> APIRouter:
         """The newest verdicts of an operator's candidates, best first within each backend."""
         view.refresh()
         return [asdict(rank) for rank in queries.leaderboard(view, operator)]
+
+    @router.get("/operators/{operator}/candidates/{candidate}")
+    def candidate(operator: str, candidate: str) -> list[dict[str, Any]]:
+        """Every job of a candidate, newest run first; verdicts without the cases."""
+        view.refresh()
+        found = queries.history(view, operator, candidate)
+        if not found:
+            raise HTTPException(404, f"no candidate {candidate} of {operator}")
+        return [
+            {
+                "run": job.run,
+                "job": job.id,
+                "mode": job.job.mode.value,
+                "backend": job.job.environment.backend,
+                "verdict": job.verdict.model_dump(mode="json", exclude={"job", "timings"})
+                if job.verdict
+                else None,
+            }
+            for job in found[:MOST_ROWS]
+        ]
+
+    @router.get("/compare")
+    def compare_two(a: str, b: str) -> dict[str, Any]:
+        """Two benchmarks, each named as RUN/JOB, case by case. `ratio`: B's speed over A's."""
+        view.refresh()
+        try:
+            one, other = queries.find_benchmark(view, a), queries.find_benchmark(view, b)
+            assert one.verdict is not None
+            assert other.verdict is not None
+            found = compare(one.verdict, other.verdict)
+        except LookupError as error:
+            raise HTTPException(404, str(error)) from error
+        except ValueError as error:
+            raise HTTPException(400, str(error)) from error
+        return {
+            "a": a,
+            "b": b,
+            "differences": found.differences,
+            "ratio": found.ratio,
+            "compared": len(found.cases),
+            "total": found.total,
+            "cases": [
+                {
+                    "case_id": case.a.case_id,
+                    "a_ms": case.a.candidate_ms,
+                    "b_ms": case.b.candidate_ms,
+                    "ratio": case.ratio,
+                    "faster": case.faster,
+                }
+                for case in found.cases
+            ],
+            "only_a": [timing.case_id for timing in found.only_a],
+            "only_b": [timing.case_id for timing in found.only_b],
+        }
 
     return router

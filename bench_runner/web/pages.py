@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, BinaryIO
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, HTTPException, Query
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,9 +17,10 @@ from markupsafe import Markup
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from bench_runner.contract.status import Mode, Status
+from bench_runner.judge.comparison import compare
 from bench_runner.report.html import HERE as REPORT
 from bench_runner.report.html import render
 from bench_runner.store.runs import RunFolder
@@ -29,6 +32,7 @@ HERE = Path(__file__).parent
 PAGE_ROWS = 50
 LOG_TAIL = 64 << 10
 LARGEST_SOURCE = 1 << 20
+PIECE = 256 << 10
 
 
 def page_routes(view: StoreView) -> APIRouter:
@@ -43,6 +47,9 @@ def page_routes(view: StoreView) -> APIRouter:
             _highlighting(),
         )
     )
+
+    def highlighted(source: str) -> Markup:
+        return Markup(highlight(source, PythonLexer(), formatter) if source else "")
 
     def page(name: str, **values: Any) -> HTMLResponse:
         return HTMLResponse(templates.get_template(name).render(**values))
@@ -59,15 +66,18 @@ def page_routes(view: StoreView) -> APIRouter:
         view_of_job = next((j for j in found.jobs() if j.id == job), None)
         if view_of_job is None:
             raise HTTPException(404, f"no job {job} in run {run}")
-        return (
-            found,
-            view_of_job,
-            RunFolder(view.folder(run), found.record).job_folder(view_of_job.job),
-        )
+        return found, view_of_job, job_folder(view_of_job)
+
+    def job_folder(job: JobView) -> Path:
+        return view.folder(job.run) / "jobs" / job.id
 
     @router.get("/style.css")
     def stylesheet() -> Response:
         return Response(style, media_type="text/css")
+
+    @router.get("/icon.svg")
+    def icon() -> Response:
+        return Response((HERE / "templates" / "icon.svg").read_bytes(), media_type="image/svg+xml")
 
     @router.get("/")
     def runs(
@@ -100,7 +110,10 @@ def page_routes(view: StoreView) -> APIRouter:
     @router.get("/runs/{run}")
     def one_run(run: str) -> HTMLResponse:
         found = find_run(run)
-        return page("run.html.j2", run=found, row=queries.row_of(found), jobs=found.jobs())
+        begun = {job.id for job in found.jobs() if found.active and job_folder(job).is_dir()}
+        return page(
+            "run.html.j2", run=found, row=queries.row_of(found), jobs=found.jobs(), begun=begun
+        )
 
     @router.get("/runs/{run}/report")
     def report(run: str) -> HTMLResponse:
@@ -116,7 +129,7 @@ def page_routes(view: StoreView) -> APIRouter:
             run=found,
             view=chosen,
             who=identity(chosen.job.candidate),
-            source=Markup(highlight(source, PythonLexer(), formatter)) if source else "",
+            source=highlighted(source),
             log=_tail(folder / "job.log"),
         )
 
@@ -149,7 +162,54 @@ def page_routes(view: StoreView) -> APIRouter:
             modes=[mode.value for mode in Mode if mode.needs_candidate],
         )  # fmt: skip
 
+    @router.get("/operators/{operator}/candidates/{candidate}")
+    def one_candidate(operator: str, candidate: str) -> HTMLResponse:
+        view.refresh()
+        jobs = queries.history(view, operator, candidate)
+        if not jobs:
+            raise HTTPException(404, f"no candidate {candidate} of {operator}")
+        source = next(filter(None, (_source(job_folder(job), job) for job in jobs[:4])), "")
+        return page(
+            "candidate.html.j2",
+            operator=operator,
+            who=candidate,
+            newest=_newest_of_each_mode(jobs),
+            benchmarks=[job for job in jobs if job.verdict and job.verdict.timings][:PAGE_ROWS],
+            runs=len({job.run for job in jobs}),
+            source=highlighted(source),
+        )
+
+    @router.get("/compare")
+    def compare_two(a: str = "", b: str = "") -> HTMLResponse:
+        view.refresh()
+        try:
+            one, other = queries.find_benchmark(view, a), queries.find_benchmark(view, b)
+            assert one.verdict is not None
+            assert other.verdict is not None
+            found = compare(one.verdict, other.verdict)
+        except LookupError as error:
+            raise HTTPException(404, str(error)) from error
+        except ValueError as error:
+            raise HTTPException(400, str(error)) from error
+        newest = view.newest()
+        wrong = {side: queries.wrong_modes(newest, job) for side, job in (("A", one), ("B", other))}
+        return page(
+            "compare.html.j2", sides=(("A", one), ("B", other)), found=found, wrong=wrong,
+            link="/api/v1/compare?" + urlencode({"a": a, "b": b}),
+        )  # fmt: skip
+
     return router
+
+
+def _newest_of_each_mode(jobs: list[JobView]) -> list[JobView]:
+    """The newest job with a verdict by backend, device and mode; `jobs` come newest first."""
+    found: dict[tuple[str, str, str], JobView] = {}
+    for job in jobs:
+        place = job.job.environment
+        if job.verdict is not None:
+            found.setdefault((place.backend, place.device, job.job.mode.value), job)
+    order = [mode.value for mode in Mode]
+    return [found[key] for key in sorted(found, key=lambda k: (k[0], k[1], order.index(k[2])))]
 
 
 def _templates() -> Environment:
@@ -160,6 +220,8 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["identity"] = identity
+    environment.filters["shell"] = shlex.join
     environment.filters["ms"] = milliseconds
     environment.filters["ratio"] = ratio
     return environment
@@ -178,7 +240,8 @@ def _source(folder: Path, view: JobView) -> str:
         return ""
     file = folder / "in" / "candidate" / view.job.candidate.path.rsplit("/", 1)[-1]
     try:
-        content = _open(file, LARGEST_SOURCE + 1)
+        with _open(file) as stream:
+            content = stream.read(LARGEST_SOURCE + 1)
     except OSError:
         return ""
     return content.decode(errors="replace") if len(content) <= LARGEST_SOURCE else ""
@@ -186,35 +249,41 @@ def _source(folder: Path, view: JobView) -> str:
 
 def _tail(file: Path) -> str:
     try:
-        size = file.stat(follow_symlinks=False).st_size
-        return _open(file, LOG_TAIL, max(0, size - LOG_TAIL)).decode(errors="replace")
+        with _open(file) as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - LOG_TAIL))
+            return stream.read(LOG_TAIL).decode(errors="replace")
     except OSError:
         return ""
 
 
-def _open(file: Path, most: int, offset: int = 0) -> bytes:
-    """Content of a regular file; a link in its place is an OSError."""
+def _open(file: Path) -> BinaryIO:
+    """A regular file; a link in its place is an OSError."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{file} is not a regular file")
-        stream.seek(offset)
-        return stream.read(most)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(f"{file} is not a regular file")
+    return os.fdopen(descriptor, "rb")
 
 
 def _download(folder: Path, name: str) -> Response:
-    """A file as an attachment of no type that a browser would run."""
+    """A file in pieces, as an attachment of no type that a browser would run."""
     if "/" in name or name in ("", ".", ".."):
         raise HTTPException(404, "no such file")
     try:
-        content = _open(folder / name, -1)
+        stream = _open(folder / name)
     except OSError as error:
         raise HTTPException(404, f"{name} is gone") from error
-    return Response(
-        content,
+    return StreamingResponse(
+        _pieces(stream),
         media_type="application/octet-stream",
         headers={
-            "Content-Disposition": f'attachment; filename="{name}"',
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
             "Content-Security-Policy": "default-src 'none'; sandbox",
         },
     )
+
+
+def _pieces(stream: BinaryIO) -> Iterator[bytes]:
+    with stream:
+        while piece := stream.read(PIECE):
+            yield piece

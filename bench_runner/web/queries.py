@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from bench_runner.contract.status import Mode, Status
-from bench_runner.store.view import JobView, RunView, StoreView, identity
+from bench_runner.store.view import JobView, RunView, StoreView, Subject, identity
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class Rank:
     """Of the newest benchmark; None where a mode did not pass or nothing certain was measured."""
     note: str
     """Why there is no speed-up."""
+
+    @property
+    def measured(self) -> bool:
+        """Whether `job` is a benchmark."""
+        return Mode.BENCHMARK.value in self.passed
 
 
 def row_of(run: RunView) -> RunRow:
@@ -127,6 +132,33 @@ def history(view: StoreView, operator: str, candidate: str) -> list[JobView]:
     for run in view.runs():
         index = run.kept.get("candidates", lambda run=run: _by_candidate(run))  # type: ignore[misc]
         found += index.get((operator, candidate), ())
+    return found
+
+
+def find_benchmark(view: StoreView, name: str) -> JobView:
+    """The benchmark named ``RUN/JOB``.
+
+    Raises:
+        LookupError: there is none, or it is not a benchmark that has ended.
+    """
+    run_id, _, job_id = name.partition("/")
+    run = view.run(run_id)
+    found = next((job for job in run.jobs() if job.id == job_id), None) if run else None
+    if found is None:
+        raise LookupError(f"no job {name!r}; name it as RUN/JOB")
+    if found.job.mode is not Mode.BENCHMARK or found.verdict is None:
+        raise LookupError(f"{name} is not a benchmark that has ended")
+    return found
+
+
+def wrong_modes(newest: dict[Subject, JobView], job: JobView) -> list[str]:
+    """Modes that the job's candidate newly did not pass on the job's backend."""
+    operator, backend, candidate, _ = job.subject
+    found = []
+    for mode in Mode:
+        other = newest.get((operator, backend, candidate, mode))
+        if other and other.verdict and other.verdict.status is not Status.PASSED:
+            found.append(mode.value)
     return found
 
 

@@ -101,6 +101,49 @@ def test_a_wrong_candidate_is_not_ranked_by_speed(server: Server) -> None:
     assert ranks[1]["note"] == "wrong in correctness"
 
 
+def candidates(server: Server) -> tuple[str, str]:
+    ranks = server("/api/v1/operators/softmax").json()
+    return ranks[0]["candidate"], ranks[1]["candidate"]
+
+
+def test_a_candidate_has_a_page_with_its_modes_and_source(server: Server) -> None:
+    right, wrong = candidates(server)
+    page = server(f"/operators/softmax/candidates/{right}")
+    assert page.status == 200
+    for mode in ("preflight", "correctness", "benchmark", "profile"):
+        assert f">{mode}</a>" in page.text
+    assert "alert(1)" in page.text
+    assert "<script" not in page.text
+    assert "<img" not in server(f"/operators/softmax/candidates/{wrong}").text
+    jobs = server(f"/api/v1/operators/softmax/candidates/{right}").json()
+    assert [job["verdict"]["status"] for job in jobs] == ["PASSED"] * 4
+    assert server("/operators/softmax/candidates/nope").status == 404
+    assert server(f"/operators/add/candidates/{right}").status == 404
+    assert server("/api/v1/operators/softmax/candidates/nope").status == 404
+
+
+def test_two_benchmarks_are_compared_and_a_wrong_one_is_named(server: Server) -> None:
+    one, other = (f"{run}/{job_id(server, run, 'benchmark')}" for run in (RUN, WRONG))
+    found = server(f"/api/v1/compare?a={one}&b={other}").json()
+    assert found["ratio"] == pytest.approx(5.0)
+    assert (found["compared"], found["total"]) == (1, 1)
+    # The store's timings state no spread.
+    assert [case["faster"] for case in found["cases"]] == ["~"]
+    page = server(f"/compare?a={one}&b={other}").text
+    assert "5.00× as fast" in page
+    assert page.count("did not pass in correctness") == 1
+    assert "<img" not in page
+    assert f'value="{one}"' in server("/operators/softmax").text
+
+
+def test_what_cannot_be_compared_is_said(server: Server) -> None:
+    one = f"{RUN}/{job_id(server, RUN, 'benchmark')}"
+    preflight = f"{RUN}/{job_id(server, RUN, 'preflight')}"
+    for query in ("", f"?a={one}", f"?a={one}&b={preflight}", f"?a={one}&b=../x"):
+        assert server(f"/compare{query}").status == 404
+    assert "not a benchmark" in server(f"/api/v1/compare?a={one}&b={preflight}").text
+
+
 def test_filters_of_the_list(server: Server) -> None:
     def ids(query: str) -> list[str]:
         return [run["id"] for run in server(f"/api/v1/runs?{query}").json()["runs"]]
