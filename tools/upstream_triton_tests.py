@@ -204,15 +204,27 @@ def lay_out(repository: Path, commit: str, folder: Path) -> Path:
 
 
 def run_file(
-    tests: Path, name: str, *, workers: int, timeout: int, select: str | None, log: Path
+    tests: Path,
+    name: str,
+    *,
+    workers: int,
+    timeout: int,
+    limit: int,
+    select: str | None,
+    log: Path,
 ) -> FileOutcome:
-    """Run one test file in a process group of its own and read its JUnit report."""
+    """Run one test file in a process group of its own and read its JUnit report.
+
+    ``timeout`` is the whole file's limit and ``limit`` one test's, both in seconds; a ``limit`` of
+    0 is none. A test over its limit counts as failed and the next one runs.
+    """
     log.mkdir(parents=True, exist_ok=True)
     stem = name.replace("/", ".").removesuffix(".py")
     report = log / f"{stem}.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", name, "--device", "cpu", "-q", "--tb=short"]
     command += ["-p", "no:cacheprovider", "-p", "no:forked", f"--junitxml={report}"]
+    command += [f"--timeout={limit}", "--timeout-method=signal"] if limit else []
     command += ["-n", str(workers), "--max-worker-restart=50"] if workers else []
     command += ["-k", select] if select else []
     environment = {**os.environ, "TRITON_CPU": "1", "OMP_NUM_THREADS": "1"}
@@ -298,6 +310,13 @@ def table(outcomes: list[FileOutcome], top: int) -> str:
 @click.option("-n", "--workers", type=int, default=os.cpu_count(), help="Worker processes.")
 @click.option("-k", "select", help="pytest's -k expression.")
 @click.option("--timeout", type=int, default=3600, show_default=True, help="Seconds a file.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seconds a test, 0 for none; needs pytest-timeout.",
+)
 @click.option("--top", type=int, default=15, show_default=True, help="Causes shown for a file.")
 def main(
     files: tuple[str, ...],
@@ -307,12 +326,15 @@ def main(
     workers: int,
     select: str | None,
     timeout: int,
+    limit: int,
     top: int,
 ) -> None:
     """Run upstream Triton's tests (FILES are relative to python/test) with --device cpu.
 
     Exits with 0 when no test failed, else with 1.
     """
+    if limit and importlib.util.find_spec("pytest_timeout") is None:
+        raise click.UsageError("--limit needs pytest-timeout: pip install pytest-timeout")
     folder = folder.expanduser().resolve()
     folder.mkdir(parents=True, exist_ok=True)
     source = history(repository, folder)
@@ -333,7 +355,15 @@ def main(
     outcomes = []
     for name in chosen:
         outcomes.append(
-            run_file(tests, name, workers=workers, timeout=timeout, select=select, log=log)
+            run_file(
+                tests,
+                name,
+                workers=workers,
+                timeout=timeout,
+                limit=limit,
+                select=select,
+                log=log,
+            )
         )
         click.echo(table(outcomes[-1:], 0).splitlines()[1], err=True)
     click.echo(table(outcomes, top))
