@@ -7,8 +7,6 @@ statuses, and candidates that have a newest verdict. No run, commit or container
 
 from __future__ import annotations
 
-import bisect
-import math
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -24,11 +22,8 @@ from bench_runner.contract.status import Mode, Status
 from bench_runner.contract.verdict import Verdict
 from bench_runner.judge.benchmark import geometric_mean
 from bench_runner.metrics.regression import last_good
+from bench_runner.metrics.totals import BUCKETS_S, RunningTotals, Totals
 from bench_runner.store.view import JobView, StoreView, identity
-
-PHASES = ("queue", "start", "import", "pytest", "collect")
-BUCKETS_S = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
-"""From the floor of a container's start to the longest job that --timeout is used for."""
 
 
 class StoreCollector(Collector):
@@ -43,15 +38,17 @@ class StoreCollector(Collector):
     def __init__(self, view: StoreView, cases: bool = False) -> None:
         self._view = view
         self._cases = cases
+        self._totals = RunningTotals()
 
     def collect(self) -> Iterator[Metric]:
         self._view.refresh()
         jobs = list(self._view.jobs())
         newest = list(self._view.newest().values())
         yield _build()
-        yield _jobs(jobs)
+        totals = self._totals.of(self._view.runs())
+        yield _jobs(totals)
         yield from _activity(self._view)
-        yield _phases(jobs)
+        yield _phases(totals)
         yield from _times(jobs)
         yield from _candidates(newest)
         yield last_good(jobs)
@@ -74,19 +71,15 @@ def _installed() -> bool:
     return True
 
 
-def _jobs(jobs: list[JobView]) -> Metric:
+def _jobs(totals: Totals) -> Metric:
     family = GaugeMetricFamily(
         "bench_runner_jobs",
         "Jobs in the store that have a verdict, by how they ended.",
         labels=["status", "backend", "operator", "mode"],
     )
-    counts = Counter(
-        (v.verdict.status.value, v.job.environment.backend, v.job.op, v.job.mode.value)
-        for v in jobs
-        if v.verdict
-    )
-    for labels, number in sorted(counts.items()):
-        family.add_metric(labels, number)
+    for labels, number in sorted(totals.ended.items()):
+        if number:
+            family.add_metric(labels, number)
     return family
 
 
@@ -119,24 +112,15 @@ def _activity(view: StoreView) -> Iterator[Metric]:
     yield active
 
 
-def _phases(jobs: list[JobView]) -> Metric:
+def _phases(totals: Totals) -> Metric:
     family = HistogramMetricFamily(
         "bench_runner_job_phase_seconds",
         "Where the time of jobs in the store went.",
         labels=["backend", "mode", "phase"],
     )
-    samples: dict[tuple[str, str, str], list[float]] = {}
-    for view in jobs:
-        if view.verdict is None or view.verdict.attempts == 0:
-            continue
-        for phase in PHASES:
-            seconds = getattr(view.verdict.phases, f"{phase}_s")
-            key = (view.job.environment.backend, view.job.mode.value, phase)
-            samples.setdefault(key, []).append(seconds)
-    for labels, values in sorted(samples.items()):
-        values.sort()
-        buckets = [(str(most), bisect.bisect_right(values, most)) for most in BUCKETS_S]
-        family.add_metric(labels, [*buckets, ("+Inf", len(values))], sum_value=math.fsum(values))
+    edges = [*map(str, BUCKETS_S), "+Inf"]
+    for labels, (counts, seconds) in totals.phases().items():
+        family.add_metric(labels, list(zip(edges, counts, strict=True)), sum_value=seconds)
     return family
 
 
@@ -152,17 +136,18 @@ def _times(jobs: list[JobView]) -> Iterator[Metric]:
         "When a job last ended as PASSED.",
         labels=["backend"],
     )
-    newest: dict[tuple[str, bool], float] = {}
+    newest: dict[tuple[str, bool], str] = {}
     for view in jobs:
         if view.verdict is None:
             continue
-        when = datetime.fromisoformat(view.verdict.finished_at.replace("Z", "+00:00")).timestamp()
-        backend = view.job.environment.backend
+        when, backend = view.verdict.finished_at, view.job.environment.backend
         kinds = (False, True) if view.verdict.status is Status.PASSED else (False,)
         for good in kinds:
-            newest[backend, good] = max(when, newest.get((backend, good), 0.0))
+            # Texts of one format in UTC: their order is that of the times.
+            newest[backend, good] = max(when, newest.get((backend, good), ""))
     for (backend, good), when in sorted(newest.items()):
-        (passed if good else ended).add_metric([backend], when)
+        moment = datetime.fromisoformat(when.replace("Z", "+00:00")).timestamp()
+        (passed if good else ended).add_metric([backend], moment)
     yield ended
     yield passed
 

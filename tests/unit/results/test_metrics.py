@@ -68,6 +68,26 @@ def test_a_deleted_run_is_gone_at_the_next_scrape(tmp_path: Path) -> None:
     assert "softmax" not in as_text(registry)
 
 
+def test_a_scrape_after_changes_equals_a_fresh_one(tmp_path: Path) -> None:
+    first = make_run(tmp_path, "20260101-000000-aaaa")
+    lasting = registry_of(tmp_path)
+    as_text(lasting)
+    late = make_run(tmp_path, "20260102-000000-bbbb", judged=False)
+    as_text(lasting)
+    for job, verdict in first.verdicts():
+        assert verdict is not None
+        late.job_folder(job).mkdir(parents=True)
+        late.write_verdict(verdict)
+    make_run(tmp_path, "20260103-000000-cccc", wrong=True)
+    as_text(lasting)
+    forget(first)
+    text, fresh = as_text(lasting), as_text(registry_of(tmp_path))
+    # The free space of the disk is another one at each look.
+    assert [line for line in text.splitlines() if "free_bytes" not in line] == [
+        line for line in fresh.splitlines() if "free_bytes" not in line
+    ]
+
+
 def test_cases_are_series_only_when_asked_for(tmp_path: Path) -> None:
     make_run(tmp_path, "20260101-000000-aaaa")
     assert not [name for name, _ in samples(tmp_path) if "case_latency" in name]
