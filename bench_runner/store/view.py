@@ -21,8 +21,8 @@ from bench_runner.executors.run_lock import is_held
 from bench_runner.store.runs import RunFolder, RunStore, open_folder
 
 T = TypeVar("T")
-Subject = tuple[str, str, str, Mode]
-"""Operator, backend, identity of the candidate, mode: what a newer verdict supersedes."""
+Subject = tuple[str, str, str, Mode, str]
+"""Operator, backend, identity of the candidate, mode, device: what a newer verdict supersedes."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class JobView:
 
     @property
     def subject(self) -> Subject:
-        return (self.job.op, self.job.environment.backend, identity(self.job.candidate),
-                self.job.mode)  # fmt: skip
+        place, who = self.job.environment, identity(self.job.candidate)
+        return (self.job.op, place.backend, who, self.job.mode, place.device)
 
 
 class Kept:

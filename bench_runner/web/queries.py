@@ -153,10 +153,10 @@ def find_benchmark(view: StoreView, name: str) -> JobView:
 
 def wrong_modes(newest: dict[Subject, JobView], job: JobView) -> list[str]:
     """Modes that the job's candidate newly did not pass on the job's backend."""
-    operator, backend, candidate, _ = job.subject
+    operator, backend, candidate, _, device = job.subject
     found = []
     for mode in Mode:
-        other = newest.get((operator, backend, candidate, mode))
+        other = newest.get((operator, backend, candidate, mode, device))
         if other and other.verdict and other.verdict.status is not Status.PASSED:
             found.append(mode.value)
     return found

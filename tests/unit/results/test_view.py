@@ -14,6 +14,7 @@ import pytest
 from bench_runner.contract.job import Job
 from bench_runner.contract.status import Mode
 from bench_runner.executors.run_lock import acquire
+from bench_runner.store.runs import RunStore
 from bench_runner.store.view import StoreView, identity
 from bench_runner.web import queries
 from tests.unit.results.stored import forget, make_run
@@ -139,3 +140,18 @@ def test_what_is_done_is_read_once_and_hashed_once(
         if name.startswith(str(tmp_path)) and name.endswith("verdict.json")
     }
     assert read <= {"20260103-000000-cccc"}
+
+
+def test_a_verdict_of_another_device_supersedes_nothing(tmp_path: Path) -> None:
+    here = make_run(tmp_path, "20260101-000000-aaaa")
+    there = here.record.jobs[0].environment.model_copy(update={"device": "another CPU"})
+    jobs = tuple(job.model_copy(update={"environment": there}) for job in here.record.jobs)
+    other = RunStore(tmp_path).create(
+        here.record.model_copy(update={"id": "20260102-000000-bbbb", "jobs": jobs})
+    )
+    for job, (_, verdict) in zip(jobs, here.verdicts(), strict=True):
+        assert verdict is not None
+        other.write_verdict(verdict.model_copy(update={"job": job, "key": job.key}))
+    view = StoreView(tmp_path)
+    view.refresh()
+    assert len(view.newest()) == 2 * len(jobs)
