@@ -59,16 +59,15 @@ class StoreCollector(Collector):
 
 def _build() -> Metric:
     family = InfoMetricFamily("bench_runner_build", "The version of the exporter.")
-    family.add_metric([], {"version": metadata.version("flag-gems") if _installed() else "source"})
+    family.add_metric([], {"version": _version()})
     return family
 
 
-def _installed() -> bool:
+def _version() -> str:
     try:
-        metadata.version("flag-gems")
+        return metadata.version("flag-gems")
     except metadata.PackageNotFoundError:
-        return False
-    return True
+        return "source"
 
 
 def _jobs(totals: Totals) -> Metric:

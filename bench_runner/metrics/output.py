@@ -16,9 +16,14 @@ JOB = "bench-runner"
 
 def registry_of(runs_dir: Path, cases: bool = False) -> CollectorRegistry:
     """A registry with the store below `runs_dir` and nothing of this process."""
+    return registry_over(StoreView(runs_dir), cases)
+
+
+def registry_over(view: StoreView, cases: bool = False) -> CollectorRegistry:
+    """The same for a view that others read too."""
     # Without auto_describe: it would read the whole store once more to learn the names.
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(StoreCollector(StoreView(runs_dir), cases))
+    registry.register(StoreCollector(view, cases))
     return registry
 
 

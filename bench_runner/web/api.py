@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, Query
 
-from bench_runner.judge.comparison import compare
 from bench_runner.store.view import StoreView
 from bench_runner.web import queries
+from bench_runner.web.lookups import find_comparison, find_history, find_run
 
 MOST_ROWS = 500
 
@@ -37,10 +37,7 @@ def api_routes(view: StoreView) -> APIRouter:
     @router.get("/runs/{run}")
     def one_run(run: str) -> dict[str, Any]:
         """What was planned, and every verdict there is."""
-        view.refresh()
-        found = view.run(run)
-        if found is None:
-            raise HTTPException(404, f"no run {run}")
+        found = find_run(view, run)
         verdicts = {
             job.id: job.verdict.model_dump(mode="json", exclude={"job"})
             for job in found.jobs()
@@ -67,10 +64,7 @@ def api_routes(view: StoreView) -> APIRouter:
     @router.get("/operators/{operator}/candidates/{candidate}")
     def candidate(operator: str, candidate: str) -> list[dict[str, Any]]:
         """Every job of a candidate, newest run first; verdicts without the cases."""
-        view.refresh()
-        found = queries.history(view, operator, candidate)
-        if not found:
-            raise HTTPException(404, f"no candidate {candidate} of {operator}")
+        found = find_history(view, operator, candidate)
         return [
             {
                 "run": job.run,
@@ -87,16 +81,7 @@ def api_routes(view: StoreView) -> APIRouter:
     @router.get("/compare")
     def compare_two(a: str, b: str) -> dict[str, Any]:
         """Two benchmarks, each named as RUN/JOB, case by case. `ratio`: B's speed over A's."""
-        view.refresh()
-        try:
-            one, other = queries.find_benchmark(view, a), queries.find_benchmark(view, b)
-            assert one.verdict is not None
-            assert other.verdict is not None
-            found = compare(one.verdict, other.verdict)
-        except LookupError as error:
-            raise HTTPException(404, str(error)) from error
-        except ValueError as error:
-            raise HTTPException(400, str(error)) from error
+        _, _, found = find_comparison(view, a, b)
         return {
             "a": a,
             "b": b,

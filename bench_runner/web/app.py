@@ -8,11 +8,11 @@ from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.responses import Response
 
-from bench_runner.metrics.collector import StoreCollector
+from bench_runner.metrics.output import registry_over
 from bench_runner.store.view import StoreView
 from bench_runner.web.api import api_routes
 from bench_runner.web.pages import page_routes
@@ -27,8 +27,7 @@ def create_app(runs_dir: Path, allowed_hosts: Iterable[str] = (), cases: bool = 
         cases: whether /metrics has a series for every benchmark case.
     """
     view = StoreView(runs_dir)
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(StoreCollector(view, cases))
+    registry = registry_over(view, cases)
     app = FastAPI(title="bench-runner results", version="1", docs_url=None, redoc_url=None)
     app.add_middleware(BaseHTTPMiddleware, dispatch=guard(allowed_hosts))
     app.include_router(api_routes(view))

@@ -20,13 +20,13 @@ from pygments.lexers import PythonLexer
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from bench_runner.contract.status import Mode, Status
-from bench_runner.judge.comparison import compare
 from bench_runner.report.html import HERE as REPORT
 from bench_runner.report.html import render
 from bench_runner.store.runs import RunFolder
 from bench_runner.store.view import JobView, RunView, StoreView, identity
 from bench_runner.units import milliseconds, ratio
 from bench_runner.web import queries
+from bench_runner.web.lookups import find_comparison, find_history, find_run
 
 HERE = Path(__file__).parent
 PAGE_ROWS = 50
@@ -54,15 +54,8 @@ def page_routes(view: StoreView) -> APIRouter:
     def page(name: str, **values: Any) -> HTMLResponse:
         return HTMLResponse(templates.get_template(name).render(**values))
 
-    def find_run(run: str) -> RunView:
-        view.refresh()
-        found = view.run(run)
-        if found is None:
-            raise HTTPException(404, f"no run {run}")
-        return found
-
     def find_job(run: str, job: str) -> tuple[RunView, JobView, Path]:
-        found = find_run(run)
+        found = find_run(view, run)
         view_of_job = next((j for j in found.jobs() if j.id == job), None)
         if view_of_job is None:
             raise HTTPException(404, f"no job {job} in run {run}")
@@ -109,7 +102,7 @@ def page_routes(view: StoreView) -> APIRouter:
 
     @router.get("/runs/{run}")
     def one_run(run: str) -> HTMLResponse:
-        found = find_run(run)
+        found = find_run(view, run)
         begun = {job.id for job in found.jobs() if found.active and job_folder(job).is_dir()}
         return page(
             "run.html.j2", run=found, row=queries.row_of(found), jobs=found.jobs(), begun=begun
@@ -117,7 +110,7 @@ def page_routes(view: StoreView) -> APIRouter:
 
     @router.get("/runs/{run}/report")
     def report(run: str) -> HTMLResponse:
-        found = find_run(run)
+        found = find_run(view, run)
         return HTMLResponse(render(RunFolder(view.folder(run), found.record)))
 
     @router.get("/runs/{run}/jobs/{job}")
@@ -164,10 +157,7 @@ def page_routes(view: StoreView) -> APIRouter:
 
     @router.get("/operators/{operator}/candidates/{candidate}")
     def one_candidate(operator: str, candidate: str) -> HTMLResponse:
-        view.refresh()
-        jobs = queries.history(view, operator, candidate)
-        if not jobs:
-            raise HTTPException(404, f"no candidate {candidate} of {operator}")
+        jobs = find_history(view, operator, candidate)
         source = next(filter(None, (_source(job_folder(job), job) for job in jobs[:4])), "")
         return page(
             "candidate.html.j2",
@@ -181,16 +171,7 @@ def page_routes(view: StoreView) -> APIRouter:
 
     @router.get("/compare")
     def compare_two(a: str = "", b: str = "") -> HTMLResponse:
-        view.refresh()
-        try:
-            one, other = queries.find_benchmark(view, a), queries.find_benchmark(view, b)
-            assert one.verdict is not None
-            assert other.verdict is not None
-            found = compare(one.verdict, other.verdict)
-        except LookupError as error:
-            raise HTTPException(404, str(error)) from error
-        except ValueError as error:
-            raise HTTPException(400, str(error)) from error
+        one, other, found = find_comparison(view, a, b)
         newest = view.newest()
         wrong = {side: queries.wrong_modes(newest, job) for side, job in (("A", one), ("B", other))}
         return page(

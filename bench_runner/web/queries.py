@@ -54,7 +54,7 @@ def row_of(run: RunView) -> RunRow:
 
 def _row_of(run: RunView) -> RunRow:
     jobs = run.jobs()
-    words = Counter(job.verdict.status.value if job.verdict else "not run" for job in jobs)
+    words = Counter(map(_word, jobs))
     place = run.record.jobs[0].environment
     return RunRow(
         run.record.id,
