@@ -8,7 +8,7 @@ suite on it; every test marked `docker` gets it, named or not.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 import docker
@@ -24,6 +24,12 @@ def _lacking(what: str) -> NoReturn:
     if os.environ.get("BENCH_REQUIRE_DOCKER", "0") not in ("", "0"):
         pytest.fail(f"{what}, and BENCH_REQUIRE_DOCKER is set", pytrace=False)
     pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def lacking() -> Callable[[str], NoReturn]:
+    """Skips aloud what an engine's machine lacks, or fails where BENCH_REQUIRE_DOCKER is set."""
+    return _lacking
 
 
 @pytest.fixture(scope="session")
