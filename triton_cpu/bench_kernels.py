@@ -125,23 +125,33 @@ def attention_kernel(
     tl.store(out + base + at, total.to(out.dtype.element_ty), mask=rows[:, None] < length)
 
 
+def blocks(size: int, block: int) -> int:
+    """As triton.cdiv, which takes 2 microseconds: a tenth of some of the times measured here."""
+    return (size + block - 1) // block
+
+
+def power_of_2(size: int) -> int:
+    """As triton.next_power_of_2, for the same reason."""
+    return 1 << (size - 1).bit_length()
+
+
 def add(x: Tensor, y: Tensor) -> Tensor:
     out = torch.empty_like(x)
-    add_kernel[(triton.cdiv(x.numel(), 4096),)](x, y, out, x.numel(), BLOCK=4096)
+    add_kernel[(blocks(x.numel(), 4096),)](x, y, out, x.numel(), BLOCK=4096)
     return out
 
 
 def softmax(x: Tensor) -> Tensor:
     out = torch.empty_like(x)
     rows, columns = x.shape
-    softmax_kernel[(rows,)](x, out, columns, BLOCK=triton.next_power_of_2(columns))
+    softmax_kernel[(rows,)](x, out, columns, BLOCK=power_of_2(columns))
     return out
 
 
 def rms_norm(x: Tensor, weight: Tensor) -> Tensor:
     out = torch.empty_like(x)
     rows, columns = x.shape
-    block = triton.next_power_of_2(columns)
+    block = power_of_2(columns)
     rms_norm_kernel[(rows,)](x, weight, out, columns, 1e-6, BLOCK=block)
     return out
 
@@ -149,7 +159,7 @@ def rms_norm(x: Tensor, weight: Tensor) -> Tensor:
 def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     out = torch.empty_like(x)
     rows, columns = x.shape
-    block = triton.next_power_of_2(columns)
+    block = power_of_2(columns)
     layer_norm_kernel[(rows,)](x, weight, bias, out, columns, 1e-5, BLOCK=block)
     return out
 
@@ -157,16 +167,16 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 def argmax(x: Tensor) -> Tensor:
     rows, columns = x.shape
     out = torch.empty(rows, dtype=torch.int64)
-    argmax_kernel[(rows,)](x, out, columns, BLOCK=triton.next_power_of_2(columns))
+    argmax_kernel[(rows,)](x, out, columns, BLOCK=power_of_2(columns))
     return out
 
 
 def total(x: Tensor) -> Tensor:
-    programs = triton.cdiv(x.numel(), 16384)
+    programs = blocks(x.numel(), 16384)
     parts = torch.empty(programs, dtype=x.dtype)
     partial_sum_kernel[(programs,)](x, parts, x.numel(), BLOCK=16384)
     out = torch.empty((), dtype=x.dtype)
-    block = triton.next_power_of_2(programs)
+    block = power_of_2(programs)
     partial_sum_kernel[(1,)](parts, out, programs, BLOCK=block)
     return out
 
@@ -174,7 +184,7 @@ def total(x: Tensor) -> Tensor:
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     (rows, inner), columns = a.shape, b.shape[1]
     out = torch.empty(rows, columns, dtype=a.dtype)
-    grid = (triton.cdiv(rows, 64), triton.cdiv(columns, 64))
+    grid = (blocks(rows, 64), blocks(columns, 64))
     matmul_kernel[grid](
         a, b, out, rows, columns, inner,
         *a.stride(), *b.stride(), *out.stride(),
@@ -186,7 +196,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     out = torch.empty_like(q)
     _, heads, length, dim = q.shape
-    grid = (triton.cdiv(length, 64), heads)
+    grid = (blocks(length, 64), heads)
     attention_kernel[grid](
         q, k, v, out, dim**-0.5, length, BLOCK_M=64, BLOCK_N=64, DIM=dim
     )  # fmt: skip

@@ -44,6 +44,11 @@ class CPU:
         return 256 if self.has("avx2") else 128
 
     @property
+    def streaming_bits(self) -> int:
+        """Of the registers that move most bytes a second: zen4 splits what wide ones store."""
+        return min(self.vector_bits, 256) if self.name == "znver4" else self.vector_bits
+
+    @property
     def _listed(self) -> str:
         return self.features or _features_of_level(self.name)
 

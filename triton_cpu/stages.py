@@ -67,6 +67,7 @@ def _generate(plain: str, located: str, options: CPUOptions, cpu: CPU) -> Genera
     """Locations cost time to parse, so they are read only where somebody will see them."""
     settings = CodegenOptions(
         vector_bytes=cpu.vector_bits // 8,
+        streaming_bytes=cpu.streaming_bits // 8,
         native_bf16=cpu.has("avx512bf16") or cpu.has("bf16"),
         debug=options.debug,
     )

@@ -37,11 +37,15 @@ def _target_machine(cpu: CPU) -> llvm.TargetMachine:
 
 
 def with_attributes(ir: str, cpu: CPU) -> str:
-    """Gives every function of ``ir`` the vector width and the promise that nothing unwinds.
+    """Gives the functions of ``ir`` a vector width and the promise that nothing unwinds.
+
+    A kernel brings attributes of its own; the run time's functions have none.
 
     LLVM keeps to 256 bits on most AVX-512 machines unless each function says otherwise, and
     llvmlite sets no string attributes, so they are added to the text.
     """
+    if "prefer-vector-width" in ir:
+        return ir
     width = cpu.vector_bits
     attributes = (
         f"attributes {_ATTRIBUTES} = {{ nounwind "

@@ -22,7 +22,7 @@ from triton_cpu.codegen.errors import CodegenError
 from triton_cpu.codegen.lowering import Lowering
 from triton_cpu.codegen.options import CodegenOptions, Generated
 from triton_cpu.llvm.emit import I1, I8, Type, Value
-from triton_cpu.ttir import Function, parse
+from triton_cpu.ttir import Function, Module, parse
 
 FAMILIES = (
     atomics,
@@ -82,8 +82,23 @@ def _bind_arguments(f: Lowering, kernel: Function) -> None:
         f.env[name] = Value(Type(scalar.scalar), value)
 
 
+_ALSO_COMPUTING = ("math.", "tt.dot", "tt.reduce", "tt.scan", "tt.call", "tt.extern", "arith.div")
+
+
+def _only_streams(module: Module) -> bool:
+    """Whether moving data is what the kernel spends its time with."""
+    return not any(
+        operation.name.startswith(_ALSO_COMPUTING)
+        for function in module.functions.values()
+        for block in function.blocks
+        for outer in block.operations
+        for operation in outer.walk()
+    )
+
+
 def _text(f: Lowering) -> str:
-    bits = 8 * f.options.vector_bytes
+    streams = _only_streams(f.module)
+    bits = 8 * (f.options.streaming_bytes if streams else f.options.vector_bytes)
     parameters = (
         "ptr noalias readonly %args, i32 %x, i32 %y, i32 %z, i32 %gx, i32 %gy, i32 %gz, "
         "ptr noalias %scratch"
@@ -101,7 +116,7 @@ def _text(f: Lowering) -> str:
             "}",
             *(f.e.declarations[name] for name in sorted(f.e.declarations)),
             f'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" '
-            f'"min-legal-vector-width"="{bits}" }}',
+            f'"min-legal-vector-width"="{bits}" "no-trapping-math"="true" }}',
             "",
         ]
     )

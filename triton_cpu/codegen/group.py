@@ -7,9 +7,11 @@ box; a box's lanes fill vector registers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from triton_cpu.codegen.overlap import conflict, detour
 from triton_cpu.codegen.place import Lanes, Place, box_extents, box_lanes
 from triton_cpu.codegen.regions import combine, identity, is_plain
 from triton_cpu.codegen.values import Buffer, Pending, Separable, Tensor
@@ -29,12 +31,37 @@ class Reduction:
     axis: int
 
 
+class Store(Pending):
+    """A tt.store, which has no result. ``write`` puts a place of a tensor behind pointers."""
+
+    __slots__ = ("stored", "write")
+
+    def __init__(
+        self,
+        operation: Operation,
+        shape: tuple[int, ...],
+        type: Type,
+        write: Callable[[Lowering, Place, Tensor, Tensor], None],
+        stored: Tensor,
+        pointers: Tensor,
+    ) -> None:
+        def rule(f: Lowering, place: Place) -> Value:
+            write(f, place, stored, pointers)
+            return f.e.const(I8, 0)
+
+        super().__init__(operation, shape, type, rule, pointers)
+        self.write = write
+        self.stored = stored
+
+
 @dataclass(eq=False)
 class Group:
     shape: tuple[int, ...] | None = None
     axis: int | None = None
     """The axis that the group's reductions share."""
     items: list[Pending | Reduction] = field(default_factory=list)
+    guarded: list[tuple[Separable, Separable]] = field(default_factory=list)
+    """A store's pointers and those of an earlier access that may overlap them."""
 
     @property
     def accesses(self) -> list[Pending]:
@@ -76,6 +103,16 @@ def _order(shape: tuple[int, ...], accesses: list[Pending]) -> tuple[int, ...]:
     return (*(d for d in default if d != best), best)
 
 
+def runs_along(group: Group, pointers: Tensor) -> bool:
+    """Whether the nest would run along the dimension in which these pointers are a run."""
+    assert group.shape is not None
+    last = _order(group.shape, group.accesses)[-1] if group.shape else None
+    if last is None or not isinstance(pointers, Separable):
+        return False
+    stride = pointers.strides.get(last)
+    return stride is not None and stride.constant == 1
+
+
 def emit_group(f: Lowering, group: Group) -> None:
     _Nest(f, group).emit()
 
@@ -98,6 +135,7 @@ class _Nest:
         self.lanes: Lanes = box_lanes(self.extents, self.order)
         self.width = len(self.lanes[0]) if self.lanes else 1
         self.live = self._live()
+        self.targets: dict[Pending, Buffer | Separable] = {}
 
     def _live(self) -> dict[Pending, Buffer]:
         inside = {id(item.operation) for item in self.group.items}
@@ -137,6 +175,8 @@ class _Nest:
         f.emitting = set(self.pending)
         if self.reductions:
             self._reduce()
+        elif self.group.guarded and self.extents != self.shape:
+            self._guard()
         else:
             f.each_step(self.shape, self.extents, self.order, self._walk)
         f.emitting = set()
@@ -146,6 +186,43 @@ class _Nest:
 
     def _place(self, base: list[Value]) -> Place:
         return Place(base, self.lanes, self.width, {})
+
+    def _guard(self) -> None:
+        """The nest, and after it the copies of what could not be stored at once.
+
+        A nest of one step needs none of this: within a step the program's order holds.
+        """
+        f = self.f
+        overlap = conflict(f, self.group.guarded)
+        stores = [item for item in self.pending if isinstance(item, Store)]
+        buffers = [f.allocate(self.shape, item.stored.type, self.order) for item in stores]
+        detours = [
+            detour(f, item.access, overlap, buffer, self.lanes)
+            for item, buffer in zip(stores, buffers, strict=True)
+            if isinstance(item.access, Separable)
+        ]
+        direct = [pointers for pointers in detours if pointers is not None]
+        possible = len(direct) == len(stores)
+        self.targets = dict(zip(stores, direct if possible else buffers, strict=True))
+        f.each_step(self.shape, self.extents, self.order, self._walk)
+
+        def copies() -> None:
+            for item, buffer in zip(stores, buffers, strict=True):
+                self._copy(item, buffer)
+
+        if possible:
+            f.e.if_then(overlap, copies)
+        else:
+            copies()
+
+    def _copy(self, item: Store, buffer: Buffer) -> None:
+        f = self.f
+
+        def step(base: list[Value]) -> None:
+            assert item.access is not None
+            item.write(f, self._place(base), buffer, item.access)
+
+        f.each_step(self.shape, self.extents, self.order, step)
 
     def _walk(self, base: list[Value]) -> None:
         self._visit(base)
@@ -158,9 +235,19 @@ class _Nest:
                     self.live[item].store(self.f, place, item.at(self.f, place))
                 elif item.access is not None:
                     item.at(self.f, place)
+            elif isinstance(item, Store) and item in self.targets:
+                self._send(item, place)
             else:
                 item.rule(self.f, place)
         return place
+
+    def _send(self, item: Store, place: Place) -> None:
+        """Writes a place of what a guarded nest stores."""
+        target = self.targets[item]
+        if isinstance(target, Buffer):
+            target.store(self.f, place, item.stored.at(self.f, place))
+        else:
+            item.write(self.f, place, item.stored, target)
 
     # -- reductions ----------------------------------------------------------------------------
 

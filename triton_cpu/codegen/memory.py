@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triton_cpu.codegen.group import add_pending
+from triton_cpu.codegen.group import Store, add_pending, runs_along
+from triton_cpu.codegen.overlap import has_ends, same_elements
 from triton_cpu.codegen.place import Place
 from triton_cpu.codegen.registry import handles
 from triton_cpu.codegen.values import Lazy, Pending, Separable, Splat, Tensor
@@ -92,35 +93,45 @@ def _same_size(a: Type | None, b: Type) -> bool:
 # -- order of accesses -----------------------------------------------------------------------------
 
 
-def same_elements(a: Tensor | None, b: Tensor | None) -> bool:
-    """Whether two pointer tensors are equal and never name one address twice."""
-    if not isinstance(a, Separable) or not isinstance(b, Separable):
-        return False
-    if a.base != b.base or a.terms() != b.terms() or a.functions:
-        return False
-    sizes = []
-    for d, size in enumerate(a.shape):
-        if size == 1:
-            continue
-        stride = a.strides.get(d)
-        if stride is None or stride.constant is None:
-            return False
-        sizes.append((abs(int(stride.constant)), size))
-    reach = 0
-    for step, size in sorted(sizes):
-        if step <= reach:
-            return False
-        reach += step * (size - 1)
-    return True
-
-
-def admit(f: Lowering, pointers: Tensor, writes: bool) -> None:
-    """Writes out the open group where joining it could change the order of accesses."""
+def admit_load(f: Lowering, pointers: Tensor) -> None:
+    """Writes out the open group where a load could see its stores too early or too late."""
     for item in f.group.accesses:
-        stores = item.operation.name == "tt.store"
-        if (writes or stores) and not same_elements(item.access, pointers):
+        stored = item.operation.name == "tt.store"
+        if stored and (f.group.guarded or not same_elements(item.access, pointers)):
             f.flush()
             return
+
+
+def admit_store(
+    f: Lowering, pointers: Tensor, mask: Tensor | None
+) -> list[tuple[Separable, Separable]]:
+    """Writes out the open group where a store may not join it.
+
+    Returns the pairs of accesses that the nest has to hold against each other when it runs.
+    """
+    pairs = []
+    for item in f.group.accesses:
+        if same_elements(item.access, pointers):
+            continue
+        if not (has_ends(item.access) and has_ends(pointers)) or (
+            mask is not None and _waits(mask)
+        ):
+            f.flush()
+            return []
+        assert isinstance(item.access, Separable)
+        assert isinstance(pointers, Separable)
+        pairs.append((pointers, item.access))
+    if pairs and not runs_along(f.group, pointers):
+        f.flush()
+        return []
+    return pairs
+
+
+def _waits(tensor: Tensor) -> bool:
+    """Whether the open group is yet to compute something of it."""
+    if isinstance(tensor, Pending):
+        return tensor.value is None
+    return any(_waits(source) for source in tensor.sources())
 
 
 # -- loads -----------------------------------------------------------------------------------------
@@ -246,7 +257,7 @@ def load(f: Lowering, operation: Operation) -> None:
     other_tensor = inputs[2] if len(inputs) > 2 else None
     if isinstance(mask_tensor, Splat) and mask_tensor.value.constant == 1:
         mask_tensor = other_tensor = None
-    admit(f, pointers, writes=False)
+    admit_load(f, pointers)
     if f.group.items and f.group.shape != kind.shape:
         f.flush()
     mask_tensor = _again(f, mask_tensor)
@@ -316,16 +327,17 @@ def store(f: Lowering, operation: Operation) -> None:
         return
     f.settled(operation.operands[0])
     pointers = pointer_tensor(f, f.tensor(operation.operands[0]), memory_type(kind.scalar))
-    admit(f, pointers, writes=True)
     if f.group.items and (f.group.shape != kind.shape or f.group.axis is not None):
         f.flush()
-    value = f.tensor(operation.operands[1])
     mask = f.tensor(operation.operands[2]) if len(operation.operands) > 2 else None
+    pairs = admit_store(f, pointers, mask)
+    value = f.tensor(operation.operands[1])
+    mask = _again(f, mask)
     if isinstance(mask, Splat) and mask.value.constant == 1:
         mask = None
 
-    def rule(f: Lowering, place: Place) -> Value:
+    def write(f: Lowering, place: Place, value: Tensor, pointers: Tensor) -> None:
         store_at(f, place, pointers, value, mask)
-        return f.e.const(I32, 0)
 
-    add_pending(f, Pending(operation, kind.shape, kind.scalar, rule, pointers))
+    f.group.guarded += pairs
+    add_pending(f, Store(operation, kind.shape, kind.scalar, write, value, pointers))

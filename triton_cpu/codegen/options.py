@@ -12,6 +12,8 @@ class CodegenOptions:
 
     vector_bytes: int = 64
     """Width of a vector register."""
+    streaming_bytes: int = 64
+    """Width of the registers through which a kernel that does little besides should move data."""
     native_bf16: bool = False
     """Whether LLVM has instructions for float to bfloat conversion on this CPU."""
     debug: bool = True

@@ -124,3 +124,82 @@ def test_value_loaded_before_a_store_stays() -> None:
     total = x.sum().item()
     reduce_then_store_kernel[(1,)](x, 256)
     assert x.tolist() == [total, *range(1, 256)]
+
+
+@triton.jit
+def combine_kernel(x_ptr, y_ptr, sum_ptr, difference_ptr, n, BLOCK: tl.constexpr):
+    index = tl.arange(0, BLOCK)
+    mask = index < n
+    x = tl.load(x_ptr + index, mask=mask)
+    y = tl.load(y_ptr + index, mask=mask)
+    tl.store(sum_ptr + index, x + y, mask=mask)
+    tl.store(difference_ptr + index, x - y, mask=mask)
+
+
+@given(
+    starts=st.tuples(*[st.integers(0, 3000)] * 4),
+    n=st.integers(1, 1024),
+    dtype=st.sampled_from([torch.int32, torch.int8, torch.float16, torch.float64]),
+)
+def test_blocks_of_many_steps_anywhere_over_each_other(
+    starts: tuple[int, int, int, int], n: int, dtype: torch.dtype
+) -> None:
+    room = (torch.arange(4100) % 97).to(dtype)
+    x, y, total, difference = (room[start : start + n] for start in starts)
+    expected = room.clone()
+    expected[starts[2] : starts[2] + n] = x + y
+    expected[starts[3] : starts[3] + n] = x - y
+    combine_kernel[(1,)](x, y, total, difference, n, 1024)
+    assert torch.equal(room, expected)
+
+
+@given(shift=st.sampled_from([-1024, -1023, -64, -33, -32, -1, 0, 1, 31, 32, 33, 1023, 1024]))
+def test_long_block_shifted_over_its_own_input(shift: int) -> None:
+    room = torch.arange(4096, dtype=torch.int32)
+    x, out = room[1500:2524], room[1500 + shift : 2524 + shift]
+    y = values(torch.int32, 1024, 2)
+    expected = room.clone()
+    expected[1500 + shift : 2524 + shift] = x + y
+    add_kernel[(1,)](x, y, out, 1024, 1024)
+    assert torch.equal(room, expected)
+
+
+@triton.jit
+def matrix_kernel(x_ptr, out_ptr, stride, out_stride, M: tl.constexpr, N: tl.constexpr):
+    rows, columns = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    x = tl.load(x_ptr + rows * stride + columns)
+    tl.store(out_ptr + rows * out_stride + columns, x + 1)
+
+
+@given(
+    row=st.integers(0, 3),
+    column=st.integers(0, 64),
+    strides=st.sampled_from([(200, 200), (96, 72)]),
+)
+def test_matrices_in_one_tensor(row: int, column: int, strides: tuple[int, int]) -> None:
+    room = torch.arange(5000, dtype=torch.int32)
+    shape = (16, 64)
+    x = room.as_strided(shape, (strides[0], 1), 200)
+    start = 200 * row + column
+    out = room.as_strided(shape, (strides[1], 1), start)
+    expected = room.clone()
+    expected.as_strided(shape, (strides[1], 1), start).copy_(x + 1)
+    matrix_kernel[(1,)](x, out, *strides, *shape)
+    assert torch.equal(room, expected)
+
+
+@triton.jit
+def mask_from_memory_kernel(x_ptr, mask_ptr, out_ptr, BLOCK: tl.constexpr):
+    index = tl.arange(0, BLOCK)
+    mask = tl.load(mask_ptr + index) != 0
+    tl.store(out_ptr + index, tl.load(x_ptr + index) * 3, mask=mask)
+
+
+@pytest.mark.parametrize("start", [0, 40, 900])
+def test_mask_that_the_store_overwrites(start: int) -> None:
+    room = values(torch.int32, 2048, 1) % 2
+    expected = room.clone()
+    out = expected[start : start + 512]
+    out[room[:512] != 0] = room[1024:1536][room[:512] != 0] * 3
+    mask_from_memory_kernel[(1,)](room[1024:], room, room[start:], 512)
+    assert torch.equal(room, expected)
