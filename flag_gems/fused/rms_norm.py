@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import dtypes, memory, native, torch_device_fn
+from flag_gems.runtime import dtypes, ledger, memory, native, torch_device_fn
 from flag_gems.runtime.tiling import row_tile, warps
 
 
@@ -312,6 +312,7 @@ def rms_norm(
     reason = memory.limit(x, weight)
     if reason is not None:
         return native.call("rms_norm", reason, x, list(shape), weight, eps)
+    ledger.record("rms_norm", "gems")
     x = x.contiguous()
     weight = None if weight is None else weight.contiguous()
     columns = math.prod(shape)

@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 from flag_gems.ops import arithmetic, pointwise
-from flag_gems.runtime import native
+from flag_gems.runtime import ledger, native
 
 
 @triton.jit
@@ -46,6 +46,7 @@ def add(
     reason = _limit(input, other, alpha)
     if reason is not None:
         return native.call("add.Tensor", reason, input, other, alpha=alpha)
+    ledger.record("add.Tensor", "gems")
     dtype = torch.result_type(input, other)
     if not isinstance(input, torch.Tensor):
         assert isinstance(other, torch.Tensor)
@@ -65,5 +66,6 @@ def add_(
     reason = _limit(input, other, alpha) or arithmetic.in_place_limit(input, other)
     if reason is not None:
         return native.call("add_.Tensor", reason, input, other, alpha=alpha)
+    ledger.record("add_.Tensor", "gems")
     x, y = arithmetic.placed(input, other)
     return pointwise.binary(_add, x, y, torch.result_type(input, other), out=x, scale=alpha)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 
 from flag_gems.ops import matmul
-from flag_gems.runtime import memory, native
+from flag_gems.runtime import ledger, memory, native
 from flag_gems.runtime.geometry import is_dense
 
 Number = int | float
@@ -76,6 +76,7 @@ def addmm(
     reason = _limit(input, mat1, mat2, beta, alpha)
     if reason is not None:
         return native.call("addmm", reason, input, mat1, mat2, beta=beta, alpha=alpha)
+    ledger.record("addmm", "gems")
     out = mat1.new_empty((mat1.shape[0], mat2.shape[1]))
     _compute(out, input, mat1, mat2, beta, alpha)
     return out
@@ -128,6 +129,7 @@ def addmm_(
         reason = "gradient in place"
     if reason is not None:
         return native.call("addmm_", reason, input, mat1, mat2, beta=beta, alpha=alpha)
+    ledger.record("addmm_", "gems")
     _compute(input, input, mat1, mat2, beta, alpha)
     return input
 

@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 from flag_gems.ops import pointwise
-from flag_gems.runtime import dtypes, native, torch_device_fn
+from flag_gems.runtime import dtypes, ledger, native, torch_device_fn
 from flag_gems.runtime.geometry import wrap_dim
 from flag_gems.runtime.reduction import Reduction, plan
 from flag_gems.runtime.tiling import TILE, next_power_of_2, warps
@@ -157,6 +157,7 @@ def argmax(input: torch.Tensor, dim: int | None = None, keepdim: bool = False) -
         reason = "nothing to choose from"
     if reason is not None:
         return native.call("argmax", reason, input, dim, keepdim)
+    ledger.record("argmax", "gems")
     dims = tuple(range(rank)) if wrapped is None or rank == 0 else (wrapped,)
     kept = [size for index, size in enumerate(input.shape) if index not in dims]
     out = torch.empty(kept, dtype=torch.int64, device=input.device)

@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import device, dtypes, memory, native, torch_device_fn
+from flag_gems.runtime import device, dtypes, ledger, memory, native, torch_device_fn
 from flag_gems.runtime.tiling import row_tile, warps
 
 
@@ -138,8 +138,11 @@ def native_layer_norm(
     if reason is not None:
         return native.call("native_layer_norm", reason, input, list(shape), weight, bias, eps)
     columns = math.prod(shape)
+    rows = input.numel() // columns if columns else math.prod(input.shape[: -len(shape)])
+    if rows and not columns:
+        return native.call("native_layer_norm", "empty rows", input, list(shape), weight, bias, eps)
+    ledger.record("native_layer_norm", "gems")
     leading = input.shape[: input.dim() - len(shape)]
-    rows = math.prod(leading)
     source = input.contiguous()
     out = torch.empty_like(source)
     kept = (*leading, *(1 for _ in shape))
@@ -147,8 +150,6 @@ def native_layer_norm(
     inverse = torch.empty_like(mean)
     if not rows:
         return out, mean, inverse
-    if not columns:
-        return native.call("native_layer_norm", "empty rows", input, list(shape), weight, bias, eps)
     block_m, block_n = row_tile(rows, columns, contiguous=True)
     with torch_device_fn.device(input.device):
         layer_norm_kernel[(triton.cdiv(rows, block_m),)](

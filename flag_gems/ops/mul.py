@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 from flag_gems.ops import arithmetic, pointwise
-from flag_gems.runtime import native
+from flag_gems.runtime import ledger, native
 
 
 @triton.jit
@@ -32,6 +32,7 @@ def mul(input: pointwise.Operand, other: pointwise.Operand) -> torch.Tensor:
     reason = arithmetic.limit(input, other)
     if reason is not None:
         return native.call("mul.Tensor", reason, input, other)
+    ledger.record("mul.Tensor", "gems")
     if not isinstance(input, torch.Tensor):
         input, other = other, input
     assert isinstance(input, torch.Tensor)
@@ -48,5 +49,6 @@ def mul_(input: torch.Tensor, other: pointwise.Operand) -> torch.Tensor:
     reason = arithmetic.limit(input, other) or arithmetic.in_place_limit(input, other)
     if reason is not None:
         return native.call("mul_.Tensor", reason, input, other)
+    ledger.record("mul_.Tensor", "gems")
     x, y = arithmetic.placed(input, other)
     return pointwise.binary(_multiply, x, y, torch.result_type(input, other), out=x)

@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import device, dtypes, memory, native, torch_device_fn
+from flag_gems.runtime import device, dtypes, ledger, memory, native, torch_device_fn
 from flag_gems.runtime.geometry import coalesce, is_dense
 from flag_gems.runtime.tiling import TILE, next_power_of_2, warps
 
@@ -224,6 +224,7 @@ def signed(key: str, function: Any, x: torch.Tensor, in_place: bool = False) -> 
     reason = arithmetic_limit(x) or (in_place_limit(x) if in_place else None)
     if reason is not None:
         return native.call(key, reason, x)
+    ledger.record(key, "gems")
     return unary(function, x, out=x if in_place else None)
 
 

@@ -13,7 +13,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import dtypes, memory, native, torch_device_fn
+from flag_gems.runtime import dtypes, ledger, memory, native, torch_device_fn
 from flag_gems.runtime.geometry import Grid2, grid2, wrap_dim
 from flag_gems.runtime.tiling import row_tile, warps
 
@@ -229,6 +229,7 @@ def softmax(input: torch.Tensor, dim: int = -1, dtype: torch.dtype | None = None
         if dtype is not None:
             input = input.to(dtype)
         return native.call("_softmax", reason, input, dim, False)
+    ledger.record("_softmax", "gems")
     if torch.is_grad_enabled() and input.requires_grad:
         return _Softmax.apply(input, wrapped, out_dtype)
     return _forward(input, wrapped, out_dtype)
@@ -281,6 +282,7 @@ def softmax_backward(
         return native.call(
             "_softmax_backward_data", str(reason), grad_output, output, dim, input_dtype
         )
+    ledger.record("_softmax_backward_data", "gems")
     grad_input = torch.empty(output.shape, dtype=input_dtype, device=output.device)
     if grad_input.numel():
         _launch(softmax_backward_kernel, [grad_output, output], grad_input, wrapped)

@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 from flag_gems.ops import pointwise
-from flag_gems.runtime import dtypes, native, torch_device_fn
+from flag_gems.runtime import dtypes, ledger, native, torch_device_fn
 from flag_gems.runtime.geometry import wrap_dim
 from flag_gems.runtime.reduction import Reduction, plan
 from flag_gems.runtime.tiling import warps
@@ -138,6 +138,7 @@ def sum_dim(
     if reason is not None:
         axes = None if dim is None else list(given)
         return native.call("sum.dim_IntList", reason, input, axes, keepdim, dtype=dtype)
+    ledger.record("sum" if dim is None else "sum.dim_IntList", "gems")
     kept = [size for index, size in enumerate(input.shape) if index not in dims]
     out = torch.empty(kept, dtype=out_dtype, device=input.device)
     if not input.numel():

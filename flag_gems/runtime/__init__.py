@@ -11,6 +11,7 @@ from typing import Any
 
 from flag_gems.runtime import triton_cpu
 from flag_gems.runtime.device import Device
+from flag_gems.runtime.ledger import Call, calls
 from flag_gems.runtime.vendor import Vendor, VendorError, detect, known_vendors
 
 device = Device(detect(known_vendors()))
@@ -22,9 +23,11 @@ if device.name == "cpu":
 interpreted: bool = triton_cpu.interpreting()
 
 __all__ = [
+    "Call",
     "Device",
     "Vendor",
     "VendorError",
+    "calls",
     "detect",
     "device",
     "interpreted",

@@ -4,7 +4,7 @@
 A registered operator replaces torch's kernel on this device. Calling the same ATen key while it
 runs must not come back to it: a candidate may well be written with ``torch.softmax``, and a Gems
 kernel hands what it can't compute (complex numbers, for one) to torch. Both are this module's work,
-and each hand-over is counted with its reason.
+and each hand-over is in the ledger with its reason.
 """
 
 from __future__ import annotations
@@ -16,10 +16,7 @@ from typing import Any
 
 import torch
 
-from flag_gems.runtime import device
-
-counts: Counter[tuple[str, str]] = Counter()
-"""(ATen key, reason) -> how often a Gems function handed a call to torch's own kernel."""
+from flag_gems.runtime import device, ledger
 
 _kernels: dict[str, Any] = {}
 _live: Counter[str] = Counter()
@@ -28,6 +25,8 @@ _live: Counter[str] = Counter()
 class _Thread(threading.local):
     def __init__(self) -> None:
         self.keys: set[str] = set()
+        self.handed: set[str] = set()
+        """Keys on their way to torch through :func:`call`, which notes them itself."""
 
 
 _running = _Thread()
@@ -69,6 +68,8 @@ def guard(
                     f"aten::{key} was called from inside its Gems implementation, and torch "
                     f"{torch.__version__} can't reach its own kernel: exclude {key!r} from enable()"
                 )
+            if key not in _running.handed:
+                ledger.record(key, "native", "called from inside its own implementation")
             return kernel.call_boxed(keyset, *args, **kwargs)
         if observer is not None:
             observer(key)
@@ -85,18 +86,25 @@ def guard(
 
 
 def call(key: str, reason: str, *args: Any, **kwargs: Any) -> Any:
-    """Runs torch's own kernel of the ATen ``key``, autograd included, and counts ``reason``.
+    """Runs torch's own kernel of the ATen ``key``, autograd included, and notes ``reason``.
 
     Also the way to torch's own error for arguments that it rejects.
     """
-    counts[key, reason] += 1
     name, _, overload = key.partition(".")
     operator = getattr(getattr(torch.ops.aten, name), overload or "default")
-    keys = _running.keys
-    entered = key in keys
-    keys.add(key)
+    here = _running
+    entered, nested = key in here.keys, key in here.handed
+    here.keys.add(key)
+    here.handed.add(key)
     try:
-        return operator(*args, **kwargs)
+        result = operator(*args, **kwargs)
+    except Exception:
+        ledger.record(key, "refused", reason)
+        raise
     finally:
         if not entered:
-            keys.discard(key)
+            here.keys.discard(key)
+        if not nested:
+            here.handed.discard(key)
+    ledger.record(key, "native", reason)
+    return result

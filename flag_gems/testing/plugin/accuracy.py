@@ -18,6 +18,7 @@ from . import ROOT, shared
 from .catalog import operator_marks
 from .options import options
 from .report import ReportFile, encode, record_format
+from .use_of_gems import required
 
 RECORDS = pytest.StashKey[dict[str, dict[str, Any]]]()
 CALLS = pytest.StashKey[int]()
@@ -82,10 +83,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     session = item.config.stash[shared.SESSION]
     before = session.candidate_calls()
-    try:
-        return (yield)
-    finally:
-        item.stash[CALLS] = session.candidate_calls() - before
+    with required(item, unless=session.registry is not None or not is_accuracy(item)):
+        try:
+            return (yield)
+        finally:
+            item.stash[CALLS] = session.candidate_calls() - before
 
 
 @pytest.hookimpl(wrapper=True)

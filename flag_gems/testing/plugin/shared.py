@@ -86,6 +86,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "skip_native(vendors, reason): the baseline cannot run on these vendors (benchmarks)",
     )
+    config.addinivalue_line(
+        "markers",
+        "falls_through(reason): the operator leaves these arguments to torch (accuracy tests)",
+    )
     session = config.stash[SESSION] = Session()
     config.pluginmanager.register(_Watcher(session))
 
