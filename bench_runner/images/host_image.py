@@ -32,16 +32,20 @@ SYSTEM = (
     "/etc/alternatives",
 )
 SUITE_AT = "/bench"
-EMPTY_FOLDERS = ("tmp", "proc", "sys", "dev", "etc", "in", "out", "bench")
+# runc before 1.2 gives a tmpfs the mode of the folder under it, whatever mode the mount asks for.
+FOLDERS = {
+    **dict.fromkeys(("proc", "sys", "dev", "etc", "in", "out", "bench"), 0o755),
+    "tmp": 0o1777,
+}
 
 
 def import_image(client: docker.DockerClient, backend: Backend, tag: str) -> None:
     """Makes the image: folders to mount at, and the labels by which it is known."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name in EMPTY_FOLDERS:
+        for name, mode in FOLDERS.items():
             folder = tarfile.TarInfo(name)
-            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            folder.type, folder.mode = tarfile.DIRTYPE, mode
             archive.addfile(folder)
     repository, _, version = tag.rpartition(":")
     client.api.import_image_from_data(
@@ -78,12 +82,19 @@ def environment(root: Path) -> dict[str, str]:
     """Variables with which a job finds the runner's Python and the vendor's libraries."""
     imports = [SUITE_AT, *_extra_imports(root, [])]
     variables = {
-        "PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin",
+        "PATH": ":".join(_programs()),
         "PYTHONPATH": ":".join(imports),
     }
     if libraries := os.environ.get("LD_LIBRARY_PATH"):
         variables["LD_LIBRARY_PATH"] = libraries
     return variables
+
+
+def _programs() -> list[str]:
+    """Where a job looks for programs: the runner's own folders, as far as the job sees them."""
+    standard = ["/usr/local/bin", "/usr/bin", "/bin"]
+    given = [path for path in os.environ.get("PATH", "").split(":") if path.startswith(SYSTEM)]
+    return list(dict.fromkeys([f"{sys.prefix}/bin", *given, *standard]))
 
 
 def _extra_imports(root: Path, seen: list[str]) -> list[str]:

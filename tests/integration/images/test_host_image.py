@@ -51,3 +51,23 @@ def test_a_job_sees_neither_etc_nor_other_runs(executor: DockerExecutor) -> None
     assert "/etc" not in targets
     assert not [to for to in targets if to.startswith("/home") or "runs" in to.split("/")]
     assert not [to for to in targets if to == str(suite_root())]
+
+
+def test_a_job_can_write_to_tmp(
+    executor: DockerExecutor, docker_engine: docker.DockerClient
+) -> None:
+    binds = [
+        docker.types.Mount(path, path, "bind", read_only=True)
+        for path, _ in host_image.mounts(suite_root())
+        if path in host_image.SYSTEM
+    ]
+    docker_engine.containers.run(
+        executor.backend.image.tag,
+        ["/bin/sh", "-c", "echo something > /tmp/file"],
+        user="65532:65532",
+        mounts=binds,
+        tmpfs={"/tmp": "rw,mode=1777"},
+        network_mode="none",
+        read_only=True,
+        remove=True,
+    )
