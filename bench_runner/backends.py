@@ -78,14 +78,13 @@ class Container(_Record):
 
 
 class Profiler(_Record):
-    """A profiler and what it costs in isolation."""
+    """A profiler of the vendor's, or torch's."""
 
     name: Literal["torch", "ncu", "nsys", "mcu", "msprof", "ixkn"]
-    cap_add: tuple[Annotated[str, StringConstraints(pattern=r"^[A-Z_]+$")], ...] = ()
 
 
 class Profile(_Record):
-    """Profilers in order of preference; the first that exists is used and recorded."""
+    """Profilers in order of preference; those that the harness can drive are used and recorded."""
 
     profilers: tuple[Profiler, ...] = Field(min_length=1)
 

@@ -165,6 +165,14 @@ class ProfileClaim(Claim):
     exited: NonNegativeInt
 
 
+class CountersClaim(Claim):
+    """Whether profile mode has hardware counters, and why not."""
+
+    profiler: Text
+    collected: bool
+    reason: Text
+
+
 class Timeline(Claim):
     """Clock readings of the harness, seconds since the epoch."""
 

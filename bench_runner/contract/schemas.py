@@ -22,6 +22,7 @@ PUBLISHED: dict[str, type[BaseModel]] = {
     "benchmark": claims.BenchmarkReport,
     "reference": claims.ReferenceReport,
     "profile": claims.ProfileClaim,
+    "counters": claims.CountersClaim,
 }
 
 

@@ -29,7 +29,6 @@ from bench_runner.executors.capped_log import CappedLog
 from bench_runner.executors.foreign_load import ForeignLoad
 from bench_runner.executors.interface import ExecutorError, Launch
 from bench_runner.executors.labels import RUN_LABEL
-from bench_runner.executors.profilers import usable_profiler
 from bench_runner.executors.run_lock import is_held
 from bench_runner.executors.storage import storage
 from bench_runner.executors.watch import watch
@@ -143,7 +142,7 @@ class DockerExecutor:
         """The engine's host configuration, and what it grants beyond the locked-down default."""
         settings = launch.settings
         needs = self.backend.container
-        granted = grants(self.backend, launch.profiling, self.device, self.on_host)
+        granted = grants(self.backend, self.device, self.on_host)
         own = host_image.mounts(self._root) if self.on_host else []
         temporary = min(TMPFS_BYTES, settings.memory_bytes)
         config = self.client.api.create_host_config(
@@ -156,7 +155,6 @@ class DockerExecutor:
             network_mode="none",
             read_only=True,
             cap_drop=["ALL"],
-            cap_add=list(granted.capabilities),
             security_opt=["no-new-privileges"],
             privileged=needs.privileged,
             runtime=needs.runtime,
@@ -194,12 +192,11 @@ class Grants:
     """What a container gets beyond the locked-down default, and the words for the record."""
 
     devices: tuple[str, ...]
-    capabilities: tuple[str, ...]
     words: tuple[str, ...]
 
 
-def grants(backend: Backend, profiling: bool, device: Device, on_host: bool) -> Grants:
-    """What a backend's accelerator needs, and its profiler in profile mode only.
+def grants(backend: Backend, device: Device, on_host: bool) -> Grants:
+    """What a backend's accelerator needs.
 
     Args:
         on_host: the image is of the kind host, over which no vendor's runtime puts device nodes.
@@ -207,16 +204,14 @@ def grants(backend: Backend, profiling: bool, device: Device, on_host: bool) -> 
     needs = backend.container
     patterns = (*needs.device_nodes, *(needs.host_device_nodes if on_host else ()))
     devices = (*needs.devices, *(p.replace("{id}", str(device.node)) for p in patterns))
-    capabilities = usable_profiler(backend).cap_add if profiling else ()
     words = [f"device {device}" for device in devices]
-    words += [f"capability {name}" for name in capabilities]
     if on_host:
         words.append("the machine's system folders, read-only")
     else:
         words += [f"device request {request.driver}" for request in needs.device_requests]
     words += [f"runtime {needs.runtime}"] if needs.runtime else []
     words += ["privileged"] if needs.privileged else []
-    return Grants(devices, capabilities, tuple(words))
+    return Grants(devices, tuple(words))
 
 
 def user_of_containers(outputs: Path) -> str:

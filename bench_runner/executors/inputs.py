@@ -9,9 +9,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from bench_runner.backends import load_backends
 from bench_runner.catalogue import Operator
 from bench_runner.contract.job import Job, Settings
+from bench_runner.contract.status import Mode
 from bench_runner.executors.interface import Executor, Launch, launch_name
+from bench_runner.executors.profilers import counters
 
 InputFiles = dict[str, bytes]
 """File name, relative to the input folder, to content."""
@@ -52,6 +55,8 @@ def write_inputs(
         "profile_iterations": settings.profile_iterations,
         "case_id": profile_case,
     }
+    if job.mode is Mode.PROFILE:
+        spec["counters"] = counters(load_backends()[job.environment.backend])
     files: InputFiles = {}
     if job.candidate is not None:
         content = _read_candidate(job.candidate.path, job.candidate.sha256)

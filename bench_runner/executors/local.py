@@ -58,6 +58,10 @@ class LocalExecutor:
             with contextlib.suppress(psutil.NoSuchProcess):
                 stray.kill()
 
+    def _path(self) -> str:
+        standard = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
+        return self.backend.env.get("PATH", "$PATH").replace("$PATH", standard)
+
     def environment(self, launch: Launch, scratch: Path) -> dict[str, str]:
         visible = self.backend.container.visible_devices
         wanted = {*PASSED_ON, *self.backend.env, visible.granted, visible.narrowed}
@@ -65,7 +69,7 @@ class LocalExecutor:
         return {
             **outer,
             **self.backend.container.environment,
-            "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+            "PATH": self._path(),
             "LANG": "C.UTF-8",
             "HOME": str(scratch),
             "TMPDIR": str(scratch),

@@ -3,30 +3,40 @@
 
 from __future__ import annotations
 
-from bench_runner.backends import Backend, Profiler
+from bench_runner.backends import Backend
 from bench_runner.executors.interface import ExecutorError
 
-DRIVEN = frozenset({"torch"})
-"""Names in backends.yaml that ``bench_runner.harness.profile`` knows how to run."""
+TRACES_WITH = "torch"
+"""The profiler behind ``bench_runner.harness.profile``, which every backend needs."""
+COUNTERS = frozenset({"ncu"})
+"""Profilers that ``bench_runner.harness.counters`` knows how to run."""
 
 
-def usable_profiler(backend: Backend) -> Profiler:
-    """The most preferred profiler that the harness can drive.
+def driven(backend: Backend) -> list[str]:
+    """Names of the profilers that profile mode uses on this backend.
 
     Raises:
-        ExecutorError: the backend lists none.
+        ExecutorError: torch's is not among them.
     """
-    for profiler in backend.profile.profilers:
-        if profiler.name in DRIVEN:
-            return profiler
-    wanted = ", ".join(profiler.name for profiler in backend.profile.profilers)
-    raise ExecutorError(f"backend {backend.name}: none of its profilers can be driven ({wanted})")
+    listed = [profiler.name for profiler in backend.profile.profilers]
+    if TRACES_WITH not in listed:
+        raise ExecutorError(
+            f"backend {backend.name}: profile mode needs torch among its profilers, "
+            f"not only {', '.join(listed)}"
+        )
+    return [name for name in listed if name == TRACES_WITH or name in COUNTERS]
+
+
+def counters(backend: Backend) -> str | None:
+    """The profiler that reads hardware counters, or None."""
+    return next((name for name in driven(backend) if name in COUNTERS), None)
 
 
 def passed_over(backend: Backend) -> str:
-    """Says which preferred profilers were not used; empty when the first one was."""
-    used = usable_profiler(backend)
-    better = backend.profile.profilers[: backend.profile.profilers.index(used)]
+    """Says which preferred profilers are not used; empty when all are."""
+    used = driven(backend)
+    listed: list[str] = [profiler.name for profiler in backend.profile.profilers]
+    better = [name for name in listed[: listed.index(TRACES_WITH)] if name not in used]
     if not better:
         return ""
-    return f"profiled with {used.name}; not with {', '.join(p.name for p in better)}"
+    return f"profiled with {', '.join(used)}; not with {', '.join(better)}"

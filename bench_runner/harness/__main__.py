@@ -8,6 +8,7 @@ set, standard input is a lifeline: when the runner dies its end closes, and the 
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,8 +16,10 @@ import sys
 import threading
 import time
 
+from bench_runner.harness import counters
 from bench_runner.harness.claim_file import write_claim
 from bench_runner.harness.descendants import adopt_orphans, kill_descendants
+from bench_runner.harness.session import COUNTED
 
 FIRST_LINE = time.time()
 
@@ -33,6 +36,17 @@ def hold_lifeline() -> None:
     end_with(128 + signal.SIGHUP)
 
 
+def run(command: list[str]) -> int:
+    """Exit code of a child in a process group of its own; negative for a signal."""
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    while True:
+        pid, wait_status = os.waitpid(-1, 0)
+        if pid == child.pid:
+            # Reaped here and not by subprocess, which would otherwise wait for it again.
+            child.returncode = os.waitstatus_to_exitcode(wait_status)
+            return child.returncode
+
+
 def main(argv: list[str]) -> int:
     job_path, out = argv
     adopt_orphans()
@@ -42,17 +56,14 @@ def main(argv: list[str]) -> int:
         threading.Thread(target=hold_lifeline, daemon=True).start()
 
     write_claim(out, "supervisor.json", {"first_line": FIRST_LINE})
-    session = subprocess.Popen(
-        [sys.executable, "-m", "bench_runner.harness.session", job_path, out],
-        stdin=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    while True:
-        pid, wait_status = os.waitpid(-1, 0)
-        if pid == session.pid:
-            break
-    code = os.waitstatus_to_exitcode(wait_status)
+    session = [sys.executable, "-m", "bench_runner.harness.session", job_path, out]
+    code = run(session)
     stragglers = kill_descendants(os.getpid())
+    with open(job_path, encoding="utf-8") as file:
+        profiler = json.load(file).get("counters")
+    if code == 0 and profiler:
+        counters.collect(profiler, [*session, COUNTED], out, run)
+        stragglers += kill_descendants(os.getpid())
     write_claim(
         out,
         "supervisor.json",

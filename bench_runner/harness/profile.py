@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profile mode: torch.profiler around exactly the replayed iterations."""
+"""Profile mode: torch.profiler, or the marks of an outer one, around the replayed iterations."""
 
 from __future__ import annotations
 
@@ -56,3 +56,22 @@ class ProfilePlugin:
 
     def pytest_sessionfinish(self) -> None:
         write_claim(self.out, "profile.json", self.claim)
+
+
+class MarksPlugin:
+    """Tells a profiler that runs the session where the replayed iterations begin and end."""
+
+    def pytest_flaggems_profile_scope(self, backend: str, case_id: str) -> Any:
+        return self._scope()
+
+    @contextmanager
+    def _scope(self) -> Iterator[None]:
+        import torch
+
+        torch.cuda.synchronize()
+        torch.cuda.cudart().cudaProfilerStart()
+        try:
+            yield
+            torch.cuda.synchronize()
+        finally:
+            torch.cuda.cudart().cudaProfilerStop()

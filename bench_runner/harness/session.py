@@ -16,6 +16,8 @@ from typing import Any
 from bench_runner.harness.claim_file import write_claim
 
 Spec = dict[str, Any]
+COUNTED = "--counted"
+"""Third argument of the session that runs under a profiler of hardware counters."""
 
 
 class Clock:
@@ -74,6 +76,7 @@ def arguments(spec: Spec, out: str) -> list[str]:
 
 
 def run(spec: Spec, out: str) -> int:
+    """The job's session, in its mode."""
     clock = Clock(out)
     # flag_gems goes first: on the CPU it has to choose how Triton runs before Triton is imported.
     import flag_gems  # noqa: F401, I001
@@ -97,11 +100,20 @@ def run(spec: Spec, out: str) -> int:
     return code
 
 
+def run_counted(spec: Spec, out: str) -> int:
+    """Profile mode's session once more, under a profiler that counts between two marks."""
+    import flag_gems  # noqa: F401, I001
+    import pytest
+    from bench_runner.harness.profile import MarksPlugin
+
+    return int(pytest.main(arguments(spec, out), plugins=[MarksPlugin()]))
+
+
 def main(argv: list[str]) -> int:
-    job_path, out = argv
+    job_path, out, *counted = argv
     with open(job_path, encoding="utf-8") as file:
         spec = json.load(file)
-    return run(spec, out)
+    return run_counted(spec, out) if counted == [COUNTED] else run(spec, out)
 
 
 if __name__ == "__main__":

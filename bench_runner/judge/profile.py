@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
-from bench_runner.contract.claims import ProfileClaim
+from bench_runner.contract.claims import CountersClaim, ProfileClaim
 from bench_runner.contract.verdict import Check
-from bench_runner.judge.evidence import Evidence, Finding
+from bench_runner.judge.evidence import Evidence, Finding, ReportMissing, first_line
 
 EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[\s*\{')
 
@@ -40,8 +40,20 @@ def examine(evidence: Evidence) -> Finding:
                 ok="operators.txt" in evidence.collected.names,
                 detail="operators.txt",
             ),
-        )
+        ),
+        warnings=_counters_missing(evidence),
     )
+
+
+def _counters_missing(evidence: Evidence) -> tuple[str, ...]:
+    """A job may do without hardware counters, but not in silence."""
+    try:
+        claim = evidence.report(CountersClaim, "counters.json")
+    except ReportMissing:
+        return ()
+    if claim.collected and "counters.csv" not in evidence.collected.names:
+        return (f"no hardware counters: {claim.profiler} left no counters.csv",)
+    return () if claim.collected else (f"no hardware counters: {first_line(claim.reason)}",)
 
 
 def _trace_problem(evidence: Evidence) -> str:

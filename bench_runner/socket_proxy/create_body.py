@@ -193,7 +193,7 @@ HOST_CONFIG: dict[str, Callable[[Any, Policy], bool]] = {
     "NetworkMode": _is("none"),
     "ReadonlyRootfs": _is(True),
     "CapDrop": _is(["ALL"]),
-    "CapAdd": lambda value, policy: _subset(value, policy.capabilities),
+    "CapAdd": _is(None, []),
     "SecurityOpt": _is(["no-new-privileges"]),
     "Privileged": _is(False),
     "Runtime": lambda value, policy: _one_of(value, policy.runtimes),

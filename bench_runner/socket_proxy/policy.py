@@ -16,7 +16,6 @@ class Policy:
     """The one named volume whose subfolders containers may see at /in and /out."""
     devices: frozenset[str] = frozenset()
     """Device nodes, with `{id}` for a number."""
-    capabilities: frozenset[str] = frozenset()
     runtimes: frozenset[str] = frozenset()
     request_drivers: frozenset[str] = frozenset()
     read_only_paths: frozenset[str] = frozenset()
@@ -39,9 +38,6 @@ def policy_of(volume: str, backends: list[Backend]) -> Policy:
     return Policy(
         volume=volume,
         devices=frozenset(d for n in needs for d in (*n.devices, *n.device_nodes)),
-        capabilities=frozenset(
-            name for b in backends for p in b.profile.profilers for name in p.cap_add
-        ),
         runtimes=frozenset(n.runtime for n in needs if n.runtime),
         request_drivers=frozenset(r.driver for n in needs for r in n.device_requests),
         read_only_paths=frozenset(path for n in needs for path in n.mounts),

@@ -135,6 +135,7 @@ def changed(document: Any, *path: Any, value: Any) -> Any:
     return copied
 
 
+COUNTERS = {"profiler": "ncu", "collected": True, "reason": ""}
 BAD_REPORTS = {
     "preflight of another operator": (
         Mode.PREFLIGHT,
@@ -274,6 +275,26 @@ def test_a_profile_needs_scope_case_and_trace(
     verdict = conclude(tmp_path, Mode.PROFILE, {**GOOD[Mode.PROFILE], **change})
     assert verdict.status is Status.FAILED
     assert why in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("files", "warning"),
+    [
+        ({}, None),
+        ({"counters.json": COUNTERS, "counters.csv": "ID"}, None),
+        ({"counters.json": COUNTERS}, "no hardware counters: ncu left no counters.csv"),
+        (
+            {"counters.json": {**COUNTERS, "collected": False, "reason": "not on PATH"}},
+            "no hardware counters: not on PATH",
+        ),
+    ],
+)
+def test_a_profile_without_hardware_counters_passes_and_says_so(
+    tmp_path: Path, files: dict[str, Any], warning: str | None
+) -> None:
+    verdict = conclude(tmp_path, Mode.PROFILE, {**GOOD[Mode.PROFILE], **files})
+    assert verdict.status is Status.PASSED
+    assert list(verdict.warnings) == ([warning] if warning else [])
 
 
 def test_a_failed_case_is_named_before_the_exit_code_that_follows(tmp_path: Path) -> None:
