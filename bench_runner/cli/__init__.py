@@ -20,6 +20,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "serve": ("bench_runner.cli.serve:serve", "Show the runs in a browser; export metrics."),
     "metrics": ("bench_runner.cli.metrics:metrics", "Print, write or push Prometheus metrics."),
     "doctor": ("bench_runner.cli.doctor:doctor", "Say what this machine can run, and what not."),
+    "inventory": (
+        "bench_runner.cli.inventory:inventory",
+        "Record, compare and gate what a test suite contains.",
+    ),
     "images": ("bench_runner.cli.images:images", "Plan, build and list container images."),
 }
 """Verb to where it is and what help says of it: help must not import the verbs."""
