@@ -19,6 +19,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "report": ("bench_runner.cli.report:report", "Write a run as one HTML file."),
     "serve": ("bench_runner.cli.serve:serve", "Show the runs in a browser; export metrics."),
     "metrics": ("bench_runner.cli.metrics:metrics", "Print, write or push Prometheus metrics."),
+    "reindex": ("bench_runner.cli.reindex:reindex", "Build the index of a folder of runs anew."),
     "doctor": ("bench_runner.cli.doctor:doctor", "Say what this machine can run, and what not."),
     "inventory": (
         "bench_runner.cli.inventory:inventory",

@@ -11,9 +11,8 @@ from rich.table import Table
 
 from bench_runner.cli import terminal
 from bench_runner.cli.options import FORMAT, RUNS_DIR
-from bench_runner.contract.record import ContractError
-from bench_runner.scheduler import summary
-from bench_runner.store.runs import RunStore
+from bench_runner.contract.status import Status
+from bench_runner.store.view import StoreView
 
 
 @click.command(name="list")
@@ -21,28 +20,24 @@ from bench_runner.store.runs import RunStore
 @FORMAT
 def list_runs(runs_dir: Path, output_format: str) -> None:
     """List the runs in a folder, newest first. A damaged run is named and left out."""
-    rows = []
-    store = RunStore(runs_dir)
-    for run_id in store.ids():
-        try:
-            run = store.open(run_id)
-            verdicts = [verdict for _, verdict in run.verdicts()]
-        except ContractError as error:
-            terminal.talk().print(f"left out: {error}", soft_wrap=True)
-            continue
-        jobs = run.record.jobs
-        rows.append(
-            {
-                "run": run_id,
-                "created_at": run.record.created_at,
-                "backend": jobs[0].environment.backend,
-                "executor": jobs[0].environment.executor,
-                "operators": sorted({job.op for job in jobs}),
-                "jobs": len(jobs),
-                "counts": {s.value: n for s, n in summary(verdicts).items()},
-                "not_run": verdicts.count(None),
-            }
-        )
+    view = StoreView(runs_dir)
+    view.refresh()
+    for problem in view.unreadable.values():
+        terminal.talk().print(f"left out: {problem}", soft_wrap=True)
+    _, runs = view.find_runs()
+    rows = [
+        {
+            "run": run.id,
+            "created_at": run.created_at,
+            "backend": run.backend,
+            "executor": run.executor,
+            "operators": list(run.operators),
+            "jobs": run.jobs,
+            "counts": {s.value: run.counts[s.value] for s in Status if s.value in run.counts},
+            "not_run": run.open_jobs,
+        }
+        for run in runs
+    ]
     if output_format == "json":
         click.echo(json.dumps(rows, indent=2))
         return

@@ -32,16 +32,18 @@ class Phases(Record):
     pytest_s: NonNegativeFloat = 0.0
     """The pytest session: collection, inputs, the candidate, reports."""
     collect_s: NonNegativeFloat = 0.0
-    """From the end of pytest: exit, artifacts read back, container removed, judged."""
+    """From the end of pytest: exit, container removed, artifacts read back."""
+    judge_s: NonNegativeFloat = 0.0
+    """Holding what came back against the mode's contract."""
 
     @property
     def overhead_s(self) -> float:
         """What the appliance itself adds to a job."""
-        return self.start_s + self.collect_s
+        return self.start_s + self.collect_s + self.judge_s
 
     @property
     def total_s(self) -> float:
-        return self.start_s + self.import_s + self.pytest_s + self.collect_s
+        return self.import_s + self.pytest_s + self.overhead_s
 
 
 class CaseTiming(Record):

@@ -41,6 +41,7 @@ def judge(evidence: Evidence, queue_s: float, attempts: int) -> Verdict:
 
 
 def _judge(evidence: Evidence, queue_s: float, attempts: int) -> Verdict:
+    began = time.time()
     job, outcome = evidence.job, evidence.outcome
     timeline = evidence.timeline()
     status, reason, finding = _conclude(evidence, timeline)
@@ -63,7 +64,7 @@ def _judge(evidence: Evidence, queue_s: float, attempts: int) -> Verdict:
             else None
         ),
         warnings=tuple(warnings),
-        phases=phases(outcome, timeline, queue_s),
+        phases=phases(outcome, timeline, queue_s, began),
         attempts=attempts,
         exit_code=outcome.exit_code,
         foreign_cores=outcome.foreign_cores,
@@ -165,7 +166,7 @@ def _last_error(log_tail: str) -> str:
     return ""
 
 
-def phases(outcome: Outcome, timeline: Timeline, queue_s: float) -> Phases:
+def phases(outcome: Outcome, timeline: Timeline, queue_s: float, judged_from: float) -> Phases:
     """Splits the wall time at the readings that are there and in order."""
     marks = [outcome.submitted_at]
     # A session that was killed spent the rest of its time in pytest.
@@ -179,5 +180,7 @@ def phases(outcome: Outcome, timeline: Timeline, queue_s: float) -> Phases:
         start_s=round(started - begin, 3),
         import_s=round(imported - started, 3),
         pytest_s=round(ended - imported, 3),
-        collect_s=round(max(0.0, time.time() - ended), 3),
+        collect_s=round(max(0.0, judged_from - ended), 3),
+        # Some tenths of a millisecond for most reports.
+        judge_s=round(max(0.0, time.time() - judged_from), 6),
     )

@@ -8,22 +8,18 @@ statuses, and candidates that have a newest verdict. No run, commit or container
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from importlib import metadata
 
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, InfoMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from bench_runner.contract.job import Job
-from bench_runner.contract.status import Mode, Status
-from bench_runner.contract.verdict import Verdict
-from bench_runner.judge.benchmark import geometric_mean
-from bench_runner.metrics.regression import last_good
-from bench_runner.metrics.totals import BUCKETS_S, RunningTotals, Totals
-from bench_runner.store.view import JobView, StoreView, identity
+from bench_runner.contract.status import Status
+from bench_runner.metrics.regression import best_against_last_good, last_good
+from bench_runner.store.totals import BUCKETS_S, Totals
+from bench_runner.store.view import JobRow, StoreView
 
 
 class StoreCollector(Collector):
@@ -38,23 +34,29 @@ class StoreCollector(Collector):
     def __init__(self, view: StoreView, cases: bool = False) -> None:
         self._view = view
         self._cases = cases
-        self._totals = RunningTotals()
 
     def collect(self) -> Iterator[Metric]:
         self._view.refresh()
-        jobs = list(self._view.jobs())
-        newest = list(self._view.newest().values())
+        with self._view.snapshot():
+            yield from self._families()
+
+    def _families(self) -> Iterator[Metric]:
+        view = self._view
+        newest = view.newest()
+        benchmarks = view.keep("benchmarks", view.benchmarks)
+        totals = view.totals()
         yield _build()
-        totals = self._totals.of(self._view.runs())
         yield _jobs(totals)
-        yield from _activity(self._view)
+        yield _recent(view)
+        yield from _activity(view)
         yield _phases(totals)
-        yield from _times(jobs)
+        yield from _times(view)
         yield from _candidates(newest)
-        yield last_good(jobs)
+        yield last_good(benchmarks)
+        yield from best_against_last_good(benchmarks, newest)
         if self._cases:
-            yield from _case_latencies(newest)
-        yield from _store(self._view)
+            yield from _case_latencies(view, newest)
+        yield from _store(view)
 
 
 def _build() -> Metric:
@@ -82,6 +84,22 @@ def _jobs(totals: Totals) -> Metric:
     return family
 
 
+def _recent(view: StoreView) -> Metric:
+    """A count over a window and not a difference of counts, so that deleting old runs, a restart or
+    a new Prometheus change nothing about it."""
+    family = GaugeMetricFamily(
+        "bench_runner_jobs_ended_last_hour",
+        "Jobs that ended within the last hour, by how.",
+        labels=["status", "backend"],
+    )
+    since = (datetime.now(timezone.utc) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    counts = view.ended_since(since)
+    for backend in view.backends():
+        for status in Status:
+            family.add_metric([status.value, backend], counts[backend, status.value])
+    return family
+
+
 def _activity(view: StoreView) -> Iterator[Metric]:
     """What living runners have before them. A run whose runner died waits for --resume."""
     waiting = GaugeMetricFamily(
@@ -95,14 +113,7 @@ def _activity(view: StoreView) -> Iterator[Metric]:
     active = GaugeMetricFamily(
         "bench_runner_active_runs", "Runs that have a living runner.", labels=["backend"]
     )
-    numbers: dict[str, Counter[str]] = {}
-    for run in view.runs():
-        backend = run.record.jobs[0].environment.backend
-        open_jobs = sum(job.verdict is None for job in run.jobs())
-        counter = numbers.setdefault(backend, Counter())
-        counter["active"] += run.active
-        counter["waiting" if run.active else "abandoned"] += open_jobs
-    for backend, counter in sorted(numbers.items()):
+    for backend, counter in sorted(view.activity().items()):
         waiting.add_metric([backend], counter["waiting"])
         abandoned.add_metric([backend], counter["abandoned"])
         active.add_metric([backend], counter["active"])
@@ -123,7 +134,7 @@ def _phases(totals: Totals) -> Metric:
     return family
 
 
-def _times(jobs: list[JobView]) -> Iterator[Metric]:
+def _times(view: StoreView) -> Iterator[Metric]:
     """When something last ended, and when it last ended well."""
     ended = GaugeMetricFamily(
         "bench_runner_last_verdict_timestamp_seconds",
@@ -135,27 +146,18 @@ def _times(jobs: list[JobView]) -> Iterator[Metric]:
         "When a job last ended as PASSED.",
         labels=["backend"],
     )
-    newest: dict[tuple[str, bool], str] = {}
-    for view in jobs:
-        if view.verdict is None:
-            continue
-        when, backend = view.verdict.finished_at, view.job.environment.backend
-        kinds = (False, True) if view.verdict.status is Status.PASSED else (False,)
-        for good in kinds:
-            # Texts of one format in UTC: their order is that of the times.
-            newest[backend, good] = max(when, newest.get((backend, good), ""))
-    for (backend, good), when in sorted(newest.items()):
+    for (backend, good), when in sorted(view.last_ends().items()):
         moment = datetime.fromisoformat(when.replace("Z", "+00:00")).timestamp()
         (passed if good else ended).add_metric([backend], moment)
     yield ended
     yield passed
 
 
-def _labels(job: Job) -> list[str]:
-    return [job.op, job.environment.backend, job.environment.device, identity(job.candidate)]
+def _labels(job: JobRow) -> list[str]:
+    return [job.operator, job.backend, job.device, job.candidate]
 
 
-def _candidates(newest: list[JobView]) -> Iterator[Metric]:
+def _candidates(newest: list[JobRow]) -> Iterator[Metric]:
     names = ["operator", "backend", "device", "candidate"]
     state = GaugeMetricFamily(
         "bench_runner_candidate_passed",
@@ -188,39 +190,38 @@ def _candidates(newest: list[JobView]) -> Iterator[Metric]:
         labels=["operator", "candidate"],
     )
     files: dict[tuple[str, str], str] = {}
-    for view in newest:
-        job, verdict = view.job, view.verdict
-        assert verdict is not None
-        labels = _labels(job)
-        state.add_metric([*labels, job.mode.value], float(verdict.status is Status.PASSED))
-        if job.candidate:
-            files[job.op, identity(job.candidate)] = job.candidate.path.rsplit("/", 1)[-1]
-        if verdict.timings and verdict.status is Status.PASSED:
-            own.add_metric(labels, _mean_ms(verdict, "candidate_ms") / 1e3)
-            baseline.add_metric(labels, _mean_ms(verdict, "baseline_ms") / 1e3)
-            worst.add_metric(labels, min(timing.speedup for timing in verdict.timings))
-        if verdict.speedup is not None:
-            speedup.add_metric(labels, verdict.speedup)
+    for job in newest:
+        assert job.status is not None
+        labels, right = _labels(job), job.status is Status.PASSED
+        state.add_metric([*labels, job.mode.value], float(right))
+        if job.path:
+            files[job.operator, job.candidate] = job.file
+        if job.cases and right:
+            assert job.candidate_ms is not None
+            assert job.baseline_ms is not None
+            assert job.worst is not None
+            own.add_metric(labels, job.candidate_ms / 1e3)
+            baseline.add_metric(labels, job.baseline_ms / 1e3)
+            worst.add_metric(labels, job.worst)
+        if job.speedup is not None:
+            speedup.add_metric(labels, job.speedup)
     for (operator, candidate), file in sorted(files.items()):
         information.add_metric([operator, candidate], {"file": file})
     yield from (state, speedup, own, baseline, worst, information)
 
 
-def _mean_ms(verdict: Verdict, field: str) -> float:
-    return geometric_mean([getattr(timing, field) for timing in verdict.timings])
-
-
-def _case_latencies(newest: list[JobView]) -> Iterator[Metric]:
+def _case_latencies(view: StoreView, newest: list[JobRow]) -> Iterator[Metric]:
     family = GaugeMetricFamily(
         "bench_runner_case_latency_seconds",
         "Time of a call in one benchmark case.",
         labels=["operator", "backend", "device", "candidate", "dtype", "shape", "params", "side"],
     )
-    for view in newest:
-        if view.job.mode is not Mode.BENCHMARK or view.verdict is None:
+    for row in newest:
+        job = view.load(row.run, row.id) if row.cases else None
+        if job is None or job.verdict is None:
             continue
-        for timing in view.verdict.timings:
-            case = [*_labels(view.job), timing.dtype, timing.shape, timing.params]
+        for timing in job.verdict.timings:
+            case = [*_labels(row), timing.dtype, timing.shape, timing.params]
             family.add_metric([*case, "candidate"], timing.candidate_ms / 1e3)
             family.add_metric([*case, "baseline"], timing.baseline_ms / 1e3)
     yield family
@@ -228,16 +229,28 @@ def _case_latencies(newest: list[JobView]) -> Iterator[Metric]:
 
 def _store(view: StoreView) -> Iterator[Metric]:
     runs = GaugeMetricFamily("bench_runner_runs", "Runs in the store.")
-    runs.add_metric([], len(view.runs()))
+    runs.add_metric([], view.count_runs())
     damaged = GaugeMetricFamily("bench_runner_unreadable_runs", "Runs whose records are damaged.")
     damaged.add_metric([], len(view.unreadable))
     yield runs
     yield damaged
+    size = view.size()
+    if size is not None:
+        held = GaugeMetricFamily(
+            "bench_runner_store_size_bytes", "What the runs take on the disk; running ones as "
+            "they were when a job of theirs last ended.",
+        )  # fmt: skip
+        held.add_metric([], size)
+        yield held
     if view.store.root.is_dir():
         disk = shutil.disk_usage(view.store.root)
-        free = GaugeMetricFamily("bench_runner_store_free_bytes", "Free space where the runs are.")
+        free = GaugeMetricFamily(
+            "bench_runner_filesystem_free_bytes", "Free space of the file system of the runs."
+        )
         free.add_metric([], disk.free)
-        total = GaugeMetricFamily("bench_runner_store_size_bytes", "Size of that file system.")
+        total = GaugeMetricFamily(
+            "bench_runner_filesystem_size_bytes", "Size of the file system of the runs."
+        )
         total.add_metric([], disk.total)
         yield free
         yield total

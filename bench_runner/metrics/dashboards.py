@@ -254,7 +254,7 @@ DASHBOARDS = (
             Panel("Damaged runs", "Runs whose records cannot be read.",
                   "bench_runner_unreadable_runs", "none", "stat", width=6, height=4,
                   thresholds=NONE_IS_GOOD),
-            Panel("Free space", "Where the runs are kept.", "bench_runner_store_free_bytes",
+            Panel("Free space", "Where the runs are kept.", "bench_runner_filesystem_free_bytes",
                   "bytes", "stat", width=6, height=4),
             Panel("Where a job's time goes", "Median of each phase, all jobs in the store.",
                   "histogram_quantile(0.5, sum by (phase, le) "

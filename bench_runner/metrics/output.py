@@ -16,7 +16,10 @@ JOB = "bench-runner"
 
 def registry_of(runs_dir: Path, cases: bool = False) -> CollectorRegistry:
     """A registry with the store below `runs_dir` and nothing of this process."""
-    return registry_over(StoreView(runs_dir), cases)
+    view = StoreView(runs_dir)
+    view.refresh()
+    view.measure()
+    return registry_over(view, cases)
 
 
 def registry_over(view: StoreView, cases: bool = False) -> CollectorRegistry:

@@ -22,6 +22,7 @@ from bench_runner.contract.job import Job
 from bench_runner.contract.record import ContractError, parse, write_record
 from bench_runner.contract.verdict import RunRecord, Verdict
 from bench_runner.errors import UsageFault
+from bench_runner.store import format as store_format
 
 
 class RunNotFound(UsageFault, LookupError):
@@ -29,10 +30,15 @@ class RunNotFound(UsageFault, LookupError):
 
 
 class RunStore:
-    """All runs below one folder."""
+    """All runs below one folder.
+
+    Raises:
+        StoreTooNew: a newer program wrote it.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
+        store_format.check(self.root)
 
     def new_id(self) -> str:
         """Sorts by time of planning; the tail keeps two runs of one second apart."""
@@ -41,6 +47,7 @@ class RunStore:
     def create(self, record: RunRecord) -> RunFolder:
         path = self.root / record.id
         path.mkdir(parents=True)
+        store_format.mark(self.root)
         write_record(path / "run.json", record)
         return RunFolder(path, record)
 

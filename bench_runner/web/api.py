@@ -30,21 +30,21 @@ def api_routes(view: StoreView) -> APIRouter:
     ) -> dict[str, Any]:
         """Runs, newest first."""
         view.refresh()
-        found = queries.find_runs(view, operator, backend, status, q)
-        rows = [asdict(row) for row in found[offset : offset + limit]]
-        return {"total": len(found), "offset": offset, "runs": rows}
+        total, rows = view.find_runs(operator, backend, status, q, limit, offset)
+        return {"total": total, "offset": offset, "runs": [asdict(row) for row in rows]}
 
     @router.get("/runs/{run}")
     def one_run(run: str) -> dict[str, Any]:
         """What was planned, and every verdict there is."""
         found = find_run(view, run)
+        folder = view.open(run)
         verdicts = {
-            job.id: job.verdict.model_dump(mode="json", exclude={"job"})
-            for job in found.jobs()
-            if job.verdict
+            job.id: verdict.model_dump(mode="json", exclude={"job"})
+            for job, verdict in folder.verdicts()
+            if verdict
         }
         return {
-            "run": found.record.model_dump(mode="json"),
+            "run": folder.record.model_dump(mode="json"),
             "active": found.active,
             "verdicts": verdicts,
         }
@@ -53,7 +53,7 @@ def api_routes(view: StoreView) -> APIRouter:
     def operators() -> list[str]:
         """Operators that have a job."""
         view.refresh()
-        return queries.operators(view)
+        return view.operators()
 
     @router.get("/operators/{operator}")
     def operator(operator: str) -> list[dict[str, Any]]:
@@ -63,20 +63,8 @@ def api_routes(view: StoreView) -> APIRouter:
 
     @router.get("/operators/{operator}/candidates/{candidate}")
     def candidate(operator: str, candidate: str) -> list[dict[str, Any]]:
-        """Every job of a candidate, newest run first; verdicts without the cases."""
-        found = find_history(view, operator, candidate)
-        return [
-            {
-                "run": job.run,
-                "job": job.id,
-                "mode": job.job.mode.value,
-                "backend": job.job.environment.backend,
-                "verdict": job.verdict.model_dump(mode="json", exclude={"job", "timings"})
-                if job.verdict
-                else None,
-            }
-            for job in found[:MOST_ROWS]
-        ]
+        """The newest jobs of a candidate, newest run first, with outlines of their verdicts."""
+        return [asdict(job) for job in find_history(view, operator, candidate, MOST_ROWS)]
 
     @router.get("/compare")
     def compare_two(a: str, b: str) -> dict[str, Any]:

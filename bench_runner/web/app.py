@@ -27,6 +27,7 @@ def create_app(runs_dir: Path, allowed_hosts: Iterable[str] = (), cases: bool = 
         cases: whether /metrics has a series for every benchmark case.
     """
     view = StoreView(runs_dir)
+    view.fill_in_background()
     registry = registry_over(view, cases)
     app = FastAPI(title="bench-runner results", version="1", docs_url=None, redoc_url=None)
     app.add_middleware(BaseHTTPMiddleware, dispatch=guard(allowed_hosts))
@@ -43,6 +44,10 @@ def create_app(runs_dir: Path, allowed_hosts: Iterable[str] = (), cases: bool = 
 
     @app.get("/metrics", include_in_schema=False)
     def metrics() -> Response:
+        if view.in_background:
+            # Half a store would look like a great loss of jobs to whoever draws it.
+            done, total = view.pending or (0, 0)
+            return PlainTextResponse(f"{done} of {total} runs are indexed; ask again\n", 503)
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
     return app

@@ -6,11 +6,11 @@ from __future__ import annotations
 from fastapi import HTTPException
 
 from bench_runner.judge.comparison import Comparison, compare
-from bench_runner.store.view import JobView, RunView, StoreView
+from bench_runner.store.view import JobRow, JobView, RunRow, StoreView
 from bench_runner.web import queries
 
 
-def find_run(view: StoreView, run: str) -> RunView:
+def find_run(view: StoreView, run: str) -> RunRow:
     """The run; HTTP 404 when there is none."""
     view.refresh()
     found = view.run(run)
@@ -19,10 +19,10 @@ def find_run(view: StoreView, run: str) -> RunView:
     return found
 
 
-def find_history(view: StoreView, operator: str, candidate: str) -> list[JobView]:
-    """Every job of a candidate, newest run first; HTTP 404 when there is none."""
+def find_history(view: StoreView, operator: str, candidate: str, most: int) -> list[JobRow]:
+    """The newest jobs of a candidate, newest run first; HTTP 404 when there is none."""
     view.refresh()
-    found = queries.history(view, operator, candidate)
+    found = view.history(operator, candidate, most)
     if not found:
         raise HTTPException(404, f"no candidate {candidate} of {operator}")
     return found

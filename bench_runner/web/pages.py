@@ -22,14 +22,14 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from bench_runner.contract.status import Mode, Status
 from bench_runner.report.html import HERE as REPORT
 from bench_runner.report.html import render
-from bench_runner.store.runs import RunFolder
-from bench_runner.store.view import JobView, RunView, StoreView, identity
+from bench_runner.store.view import JobView, RunRow, StoreView, identity
 from bench_runner.units import milliseconds, ratio
 from bench_runner.web import queries
 from bench_runner.web.lookups import find_comparison, find_history, find_run
 
 HERE = Path(__file__).parent
 PAGE_ROWS = 50
+HISTORY_ROWS = 400
 LOG_TAIL = 64 << 10
 LARGEST_SOURCE = 1 << 20
 PIECE = 256 << 10
@@ -54,15 +54,15 @@ def page_routes(view: StoreView) -> APIRouter:
     def page(name: str, **values: Any) -> HTMLResponse:
         return HTMLResponse(templates.get_template(name).render(**values))
 
-    def find_job(run: str, job: str) -> tuple[RunView, JobView, Path]:
-        found = find_run(view, run)
-        view_of_job = next((j for j in found.jobs() if j.id == job), None)
-        if view_of_job is None:
+    def find_job(run: str, job: str) -> tuple[JobView, Path]:
+        find_run(view, run)
+        found = view.load(run, job)
+        if found is None:
             raise HTTPException(404, f"no job {job} in run {run}")
-        return found, view_of_job, job_folder(view_of_job)
+        return found, job_folder(run, job)
 
-    def job_folder(job: JobView) -> Path:
-        return view.folder(job.run) / "jobs" / job.id
+    def job_folder(run: str, job: str) -> Path:
+        return view.folder(run) / "jobs" / job
 
     @router.get("/style.css")
     def stylesheet() -> Response:
@@ -81,45 +81,48 @@ def page_routes(view: StoreView) -> APIRouter:
         number: int = Query(1, alias="page"),
     ) -> HTMLResponse:
         view.refresh()
-        found = queries.find_runs(view, operator, backend, status, q)
-        pages = max(1, -(-len(found) // PAGE_ROWS))
-        number = min(max(1, number), pages)
         asked = {"operator": operator, "backend": backend, "status": status, "q": q}
         kept = {name: value for name, value in asked.items() if value}
+
+        def find(number: int) -> tuple[int, list[RunRow]]:
+            return view.find_runs(operator, backend, status, q, PAGE_ROWS, (number - 1) * PAGE_ROWS)
+
+        total, rows = find(max(1, number))
+        pages = max(1, -(-total // PAGE_ROWS))
+        if number > pages:
+            total, rows = find(pages)
         return page(
             "runs.html.j2",
-            rows=found[(number - 1) * PAGE_ROWS : number * PAGE_ROWS],
-            total=len(found),
-            number=number,
+            rows=rows,
+            total=total,
+            number=min(max(1, number), pages),
             pages=pages,
             link=lambda n: "/?" + urlencode({**kept, "page": n}),
             asked=asked,
-            operators=queries.operators(view),
-            backends=queries.backends(view),
+            operators=view.operators(),
+            backends=view.backends(),
             statuses=[*(s.value for s in Status), "not run"],
             unreadable=sorted(view.unreadable.items()),
+            pending=view.pending,
         )
 
     @router.get("/runs/{run}")
     def one_run(run: str) -> HTMLResponse:
-        found = find_run(view, run)
-        begun = {job.id for job in found.jobs() if found.active and job_folder(job).is_dir()}
-        return page(
-            "run.html.j2", run=found, row=queries.row_of(found), jobs=found.jobs(), begun=begun
-        )
+        row, jobs = find_run(view, run), view.jobs_of(run)
+        begun = {job.id for job in jobs if row.active and job_folder(run, job.id).is_dir()}
+        return page("run.html.j2", row=row, record=view.open(run).record, jobs=jobs, begun=begun)
 
     @router.get("/runs/{run}/report")
     def report(run: str) -> HTMLResponse:
-        found = find_run(view, run)
-        return HTMLResponse(render(RunFolder(view.folder(run), found.record)))
+        find_run(view, run)
+        return HTMLResponse(render(view.open(run)))
 
     @router.get("/runs/{run}/jobs/{job}")
     def one_job(run: str, job: str) -> HTMLResponse:
-        found, chosen, folder = find_job(run, job)
-        source = _source(folder, chosen)
+        chosen, folder = find_job(run, job)
+        source = _source(folder, chosen.job.candidate.path if chosen.job.candidate else "")
         return page(
             "job.html.j2",
-            run=found,
             view=chosen,
             who=identity(chosen.job.candidate),
             source=highlighted(source),
@@ -128,12 +131,12 @@ def page_routes(view: StoreView) -> APIRouter:
 
     @router.get("/runs/{run}/jobs/{job}/log")
     def log(run: str, job: str) -> Response:
-        _, _, folder = find_job(run, job)
+        _, folder = find_job(run, job)
         return _download(folder, "job.log")
 
     @router.get("/runs/{run}/jobs/{job}/artifacts/{name}")
     def artifact(run: str, job: str, name: str) -> Response:
-        _, chosen, folder = find_job(run, job)
+        chosen, folder = find_job(run, job)
         if chosen.verdict is None or name not in chosen.verdict.artifacts:
             raise HTTPException(404, f"job {job} has no artifact {name}")
         return _download(folder / "artifacts", name)
@@ -141,14 +144,14 @@ def page_routes(view: StoreView) -> APIRouter:
     @router.get("/operators")
     def operators() -> HTMLResponse:
         view.refresh()
-        ranks = {name: queries.leaderboard(view, name) for name in queries.operators(view)}
+        ranks = queries.leaderboards(view)
         rows = [(name, len(found), queries.best(found)) for name, found in ranks.items()]
         return page("operators.html.j2", operators=rows)
 
     @router.get("/operators/{operator}")
     def operator(operator: str) -> HTMLResponse:
         view.refresh()
-        if operator not in queries.operators(view):
+        if operator not in view.operators():
             raise HTTPException(404, f"no operator {operator} has been run")
         return page(
             "operator.html.j2", operator=operator, ranks=queries.leaderboard(view, operator),
@@ -157,22 +160,30 @@ def page_routes(view: StoreView) -> APIRouter:
 
     @router.get("/operators/{operator}/candidates/{candidate}")
     def one_candidate(operator: str, candidate: str) -> HTMLResponse:
-        jobs = find_history(view, operator, candidate)
-        source = next(filter(None, (_source(job_folder(job), job) for job in jobs[:4])), "")
+        jobs = find_history(view, operator, candidate, HISTORY_ROWS)
+        source = next(
+            filter(None, (_source(job_folder(job.run, job.id), job.path) for job in jobs[:4])), ""
+        )
+        newest = [
+            (job, view.load(job.run, job.id))
+            for job in view.newest(operator)
+            if job.candidate == candidate
+        ]
         return page(
             "candidate.html.j2",
             operator=operator,
             who=candidate,
-            newest=_newest_of_each_mode(jobs),
-            benchmarks=[job for job in jobs if job.verdict and job.verdict.timings][:PAGE_ROWS],
-            runs=len({job.run for job in jobs}),
+            label=jobs[0].label,
+            newest=newest,
+            benchmarks=[job for job in jobs if job.cases][:PAGE_ROWS],
+            runs=view.count_history(operator, candidate),
             source=highlighted(source),
         )
 
     @router.get("/compare")
     def compare_two(a: str = "", b: str = "") -> HTMLResponse:
         one, other, found = find_comparison(view, a, b)
-        newest = view.newest()
+        newest = view.newest(one.job.op)
         wrong = {side: queries.wrong_modes(newest, job) for side, job in (("A", one), ("B", other))}
         return page(
             "compare.html.j2", sides=(("A", one), ("B", other)), found=found, wrong=wrong,
@@ -180,17 +191,6 @@ def page_routes(view: StoreView) -> APIRouter:
         )  # fmt: skip
 
     return router
-
-
-def _newest_of_each_mode(jobs: list[JobView]) -> list[JobView]:
-    """The newest job with a verdict by backend, device and mode; `jobs` come newest first."""
-    found: dict[tuple[str, str, str], JobView] = {}
-    for job in jobs:
-        place = job.job.environment
-        if job.verdict is not None:
-            found.setdefault((place.backend, place.device, job.job.mode.value), job)
-    order = [mode.value for mode in Mode]
-    return [found[key] for key in sorted(found, key=lambda k: (k[0], k[1], order.index(k[2])))]
 
 
 def _templates() -> Environment:
@@ -215,13 +215,12 @@ def _highlighting() -> str:
     return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
 
 
-def _source(folder: Path, view: JobView) -> str:
+def _source(folder: Path, path: str) -> str:
     """The candidate as the job read it; empty where the inputs are gone or too long to show."""
-    if view.job.candidate is None:
+    if not path:
         return ""
-    file = folder / "in" / "candidate" / view.job.candidate.path.rsplit("/", 1)[-1]
     try:
-        with _open(file) as stream:
+        with _open(folder / "in" / "candidate" / path.rsplit("/", 1)[-1]) as stream:
             content = stream.read(LARGEST_SOURCE + 1)
     except OSError:
         return ""

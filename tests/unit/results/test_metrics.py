@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -158,6 +159,48 @@ def test_the_newest_latency_is_held_against_the_last_good_run(
         )  # fmt: skip
     name = "bench_runner_candidate_latency_over_last_good_ratio"
     assert samples(tmp_path)[key(name, **CANDIDATE)] == pytest.approx(ratio)
+
+
+PLACE = {"operator": "softmax", "backend": "cpu", "device": "a CPU"}
+
+
+@pytest.mark.parametrize(
+    ("runs", "ratio"),
+    [
+        ([("a", 0.5, False)], 1.0),
+        ([("a", 0.5, False), ("c", 1.0, False)], 1.0),
+        ([("a", 0.5, False), ("a", 1.0, False)], 0.5),
+        ([("a", 0.5, False), ("c", 0.625, False), ("a", 1.0, False)], 0.8),
+        ([("a", 0.5, False), ("c", 1.0, False), ("a", 0.5, True)], 0.5),
+    ],
+    ids=["alone", "a-worse-one-more", "slower", "the-second-best-stands-in", "found-wrong"],
+)
+def test_an_operators_best_is_held_against_its_last_good(
+    tmp_path: Path, runs: list[tuple[str, float, bool]], ratio: float
+) -> None:
+    for day, (who, latency, wrong) in enumerate(runs, 1):
+        make_run(
+            tmp_path, f"2026010{day}-000000-aaaa", sha256=who * 64, candidate_ms=latency,
+            finished_at=f"2026-01-0{day}T00:00:00Z", wrong=wrong,
+        )  # fmt: skip
+    name = "bench_runner_operator_speedup_over_last_good_ratio"
+    assert samples(tmp_path)[key(name, **PLACE)] == pytest.approx(ratio)
+
+
+def test_what_ended_in_the_last_hour_outlives_older_runs(tmp_path: Path) -> None:
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    old = make_run(tmp_path, "20260101-000000-aaaa")
+    make_run(tmp_path, "20260102-000000-bbbb", finished_at=now, wrong=True)
+    before = samples(tmp_path)
+    name = "bench_runner_jobs_ended_last_hour"
+    assert before[key(name, status="PASSED", backend="cpu")] == 3
+    assert before[key(name, status="FAILED", backend="cpu")] == 1
+    assert before[key(name, status="INFRA_ERROR", backend="cpu")] == 0
+    forget(old)
+    after = samples(tmp_path)
+    assert {k: v for k, v in after.items() if k[0] == name} == {
+        k: v for k, v in before.items() if k[0] == name
+    }
 
 
 class _Gateway(BaseHTTPRequestHandler):

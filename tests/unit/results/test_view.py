@@ -12,28 +12,27 @@ from typing import Any
 import pytest
 
 from bench_runner.contract.job import Job
-from bench_runner.contract.status import Mode
+from bench_runner.contract.status import Mode, Status
 from bench_runner.executors.run_lock import acquire
 from bench_runner.store.runs import RunStore
-from bench_runner.store.view import StoreView, identity
+from bench_runner.store.view import StoreView
 from bench_runner.web import queries
 from tests.unit.results.stored import forget, make_run
 
 
+def ids(view: StoreView) -> list[str]:
+    view.refresh()
+    return [run.id for run in view.find_runs()[1]]
+
+
 def test_new_and_deleted_runs_come_and_go(tmp_path: Path) -> None:
     view = StoreView(tmp_path)
-    view.refresh()
-    assert view.runs() == []
+    assert ids(view) == []
     first = make_run(tmp_path, "20260101-000000-aaaa")
     make_run(tmp_path, "20260102-000000-bbbb")
-    view.refresh()
-    assert [run.record.id for run in view.runs()] == [
-        "20260102-000000-bbbb",
-        "20260101-000000-aaaa",
-    ]
+    assert ids(view) == ["20260102-000000-bbbb", "20260101-000000-aaaa"]
     forget(first)
-    view.refresh()
-    assert [run.record.id for run in view.runs()] == ["20260102-000000-bbbb"]
+    assert ids(view) == ["20260102-000000-bbbb"]
 
 
 def test_a_verdict_written_later_is_seen(tmp_path: Path) -> None:
@@ -41,25 +40,37 @@ def test_a_verdict_written_later_is_seen(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "runs", "20260101-000000-aaaa", judged=False)
     view = StoreView(tmp_path / "runs")
     view.refresh()
-    (run,) = view.runs()
-    assert [job.verdict for job in run.jobs()] == [None] * 4
+    assert [job.status for job in view.jobs_of("20260101-000000-aaaa")] == [None] * 4
     for _, verdict in done.verdicts():
         assert verdict is not None
         folder.write_verdict(verdict)
     view.refresh()
-    assert all(job.verdict for job in view.jobs())
+    assert [job.status for job in view.jobs_of("20260101-000000-aaaa")] == [Status.PASSED] * 4
+
+
+def test_a_run_that_is_planned_anew_is_read_anew(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "20260101-000000-aaaa")
+    view = StoreView(tmp_path)
+    view.refresh()
+    folder.replace_jobs(folder.record.jobs[:2])
+    view.refresh()
+    assert len(view.jobs_of("20260101-000000-aaaa")) == 2
+    assert sum(view.totals().ended.values()) == 2
 
 
 def test_a_damaged_verdict_names_the_run_and_spares_the_others(tmp_path: Path) -> None:
     good = make_run(tmp_path, "20260101-000000-aaaa")
     bad = make_run(tmp_path, "20260102-000000-bbbb")
-    job = bad.record.jobs[0]
-    (bad.job_folder(job) / "verdict.json").write_text("{")
+    file = bad.job_folder(bad.record.jobs[0]) / "verdict.json"
+    whole = file.read_text()
+    file.write_text("{")
     view = StoreView(tmp_path)
-    view.refresh()
-    assert [run.record.id for run in view.runs()] == [good.record.id]
+    assert ids(view) == [good.record.id]
     assert "verdict.json" in view.unreadable[bad.record.id]
     assert "\n" not in view.unreadable[bad.record.id]
+    file.write_text(whole)
+    assert ids(view) == [bad.record.id, good.record.id]
+    assert view.unreadable == {}
 
 
 def test_a_run_is_active_while_its_runner_lives(tmp_path: Path) -> None:
@@ -67,10 +78,12 @@ def test_a_run_is_active_while_its_runner_lives(tmp_path: Path) -> None:
     descriptor = acquire(folder.path)
     view = StoreView(tmp_path)
     view.refresh()
-    assert view.runs()[0].active
+    assert view.find_runs()[1][0].active
+    assert view.activity()["cpu"] == {"active": 1, "waiting": 4, "abandoned": 0}
     os.close(descriptor)
     view.refresh()
-    assert not view.runs()[0].active
+    assert not view.find_runs()[1][0].active
+    assert view.activity()["cpu"] == {"active": 0, "waiting": 0, "abandoned": 4}
 
 
 def test_the_newest_verdict_supersedes_older_ones_of_the_same_bytes(tmp_path: Path) -> None:
@@ -79,12 +92,33 @@ def test_the_newest_verdict_supersedes_older_ones_of_the_same_bytes(tmp_path: Pa
     make_run(tmp_path, "20260105-000000-eeee", sha256="c" * 64)
     view = StoreView(tmp_path)
     view.refresh()
-    newest = {s: j for s, j in view.newest().items() if s[3] is Mode.BENCHMARK}
-    assert {job.run for job in newest.values()} == {"20260103-000000-cccc", "20260105-000000-eeee"}
-    assert {subject[2] for subject in newest} == {
-        identity(view.runs()[0].record.jobs[0].candidate),
-        identity(view.runs()[1].record.jobs[0].candidate),
+    newest = [job for job in view.newest() if job.mode is Mode.BENCHMARK]
+    assert {(job.run, job.candidate) for job in newest} == {
+        ("20260103-000000-cccc", "aaaaaaaaaaaa:softmax"),
+        ("20260105-000000-eeee", "cccccccccccc:softmax"),
     }
+
+
+def test_filters_are_of_one_job(tmp_path: Path) -> None:
+    make_run(tmp_path, "20260101-000000-aaaa")
+    make_run(tmp_path, "20260102-000000-bbbb", path="/c/ÜBER.py", sha256="c" * 64, wrong=True)
+    view = StoreView(tmp_path)
+    view.refresh()
+
+    def found(**filters: Any) -> list[str]:
+        total, runs = view.find_runs(**filters)
+        assert total == len(runs)
+        return [run.id[-4:] for run in runs]
+
+    assert found(text="über") == ["bbbb"]
+    assert found(text="ALERT(") == ["bbbb"]
+    assert found(text="20260101") == ["aaaa"]
+    assert found(text="alert(", status="FAILED") == ["bbbb"]
+    assert found(text="alert(", status="PASSED") == []
+    assert found(operator="softmax", backend="cpu", status="FAILED") == ["bbbb"]
+    assert found(text="%") == []
+    assert view.find_runs(limit=1, offset=1)[1][0].id == "20260101-000000-aaaa"
+    assert view.find_runs(limit=1)[0] == 2
 
 
 opened: list[str] | None = None
@@ -124,22 +158,24 @@ def test_what_is_done_is_read_once_and_hashed_once(
     monkeypatch.setattr(Job, "key", property(lambda job: hashed.append(job) or key(job)))
     for _ in range(2):
         view.refresh()
-        queries.find_runs(view, text="online")
+        view.find_runs(text="online")
         queries.leaderboard(view, "softmax")
-        queries.operators(view)
-    assert [name for name in files_opened if name.startswith(str(tmp_path))] == []
+        view.operators()
+    read = [
+        name for name in files_opened if name.startswith(str(tmp_path)) and ".index" not in name
+    ]
+    assert read == []
     assert hashed == []
-    assert view.newest() is view.newest()
     make_run(tmp_path, "20260103-000000-cccc")
     view.refresh()
-    assert len(queries.find_runs(view, text="online")) == 3
+    assert view.find_runs(text="online")[0] == 3
     # The two that were known are not read again.
-    read = {
+    opened_now = {
         Path(name).relative_to(tmp_path).parts[0]
         for name in files_opened
         if name.startswith(str(tmp_path)) and name.endswith("verdict.json")
     }
-    assert read <= {"20260103-000000-cccc"}
+    assert opened_now == {"20260103-000000-cccc"}
 
 
 def test_a_verdict_of_another_device_supersedes_nothing(tmp_path: Path) -> None:
