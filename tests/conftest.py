@@ -21,4 +21,6 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         assert spec.loader is not None
         sys.modules[PLUGIN] = module_from_spec(spec)
         spec.loader.exec_module(sys.modules[PLUGIN])
-    sys.modules[PLUGIN].register(pluginmanager, "shared", "accuracy")
+    sys.modules[PLUGIN].register(
+        pluginmanager, "shared", "accuracy", "classification", "capabilities"
+    )

@@ -100,6 +100,7 @@ class Kernel:
         self._meant.clear()
 
     def _first(self, grid: Any, *arguments: Any, **named: Any) -> Any:
+        device.settled = True
         obstacle = _obstacle(self.jit)
         if obstacle is not None:
             self._launch = partial(self._plain, obstacle)

@@ -83,6 +83,7 @@ class GeneralOpRegistrar:
             raise RuntimeError("these operators are already registered: call unregister() first")
         selected = [entry[0] for entry in self._config if len(entry) < 3 or entry[2]()]
         functions = {key: self.resolve(key) for key in selected}
+        device.settled = True
         if self._lib is None:
             self._lib = torch.library.Library("aten", "IMPL")
         try:

@@ -11,7 +11,7 @@ import importlib
 import os
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 ENVIRONMENT_VARIABLE = "GEMS_VENDOR"
@@ -19,10 +19,6 @@ ENVIRONMENT_VARIABLE = "GEMS_VENDOR"
 
 class VendorError(RuntimeError):
     """The vendor that was asked for does not exist, or its device is not on this machine."""
-
-
-def _always() -> bool:
-    return True
 
 
 def _nothing() -> None:
@@ -51,9 +47,11 @@ class Vendor:
     backend_module: Callable[[], Any]
     """The module behind ``runtime.torch_backend_device``: torch.backends.cuda, ..."""
     load: Callable[[], None] = _nothing
-    support_fp64: Callable[[], bool] = _always
-    support_bf16: Callable[[], bool] = _always
-    support_int64: Callable[[], bool] = _always
+    capabilities: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
+    """What the device can do by the names of ``capability.KNOWN``; asked at run time, never before.
+
+    A name that is missing is undeclared, which is an error for whoever asks.
+    """
 
 
 def known_vendors() -> dict[str, Vendor]:

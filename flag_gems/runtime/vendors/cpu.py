@@ -16,4 +16,10 @@ VENDOR = Vendor(
     probe=lambda: True,
     device_module=CpuDevice,
     backend_module=lambda: torch.backends.cpu,
+    capabilities={
+        "dtype.bf16": lambda: True,
+        "dtype.fp64": lambda: True,
+        "dtype.int64": lambda: True,
+        "dtype.fp8": lambda: True,
+    },
 )

@@ -23,5 +23,10 @@ VENDOR = Vendor(
     probe=lambda: is_corex() and torch.cuda.is_available(),
     device_module=lambda: torch.cuda,
     backend_module=lambda: torch.backends.cuda,
-    support_fp64=lambda: False,
+    capabilities={
+        "dtype.bf16": lambda: True,
+        "dtype.fp64": lambda: False,
+        "dtype.int64": lambda: True,
+        "dtype.fp8": lambda: False,
+    },
 )

@@ -28,5 +28,10 @@ VENDOR = Vendor(
     load=_load,
     device_module=lambda: vars(torch)["musa"],
     backend_module=lambda: getattr(torch.backends, "musa", None),
-    support_fp64=lambda: False,
+    capabilities={
+        "dtype.bf16": lambda: True,
+        "dtype.fp64": lambda: False,
+        "dtype.int64": lambda: True,
+        "dtype.fp8": lambda: False,
+    },
 )

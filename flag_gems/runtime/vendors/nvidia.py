@@ -21,5 +21,10 @@ VENDOR = Vendor(
     probe=_probe,
     device_module=lambda: torch.cuda,
     backend_module=lambda: torch.backends.cuda,
-    support_bf16=lambda: torch.cuda.get_device_capability() >= (8, 0),
+    capabilities={
+        "dtype.bf16": lambda: torch.cuda.get_device_capability() >= (8, 0),
+        "dtype.fp64": lambda: True,
+        "dtype.int64": lambda: True,
+        "dtype.fp8": lambda: torch.cuda.get_device_capability() >= (8, 9),
+    },
 )

@@ -8,8 +8,7 @@ import torch
 
 import flag_gems
 
-if not flag_gems.runtime.device.support_fp64:
-    pytest.skip("gradients are checked in float64", allow_module_level=True)
+pytestmark = pytest.mark.requires_capabilities("dtype.fp64")
 
 
 def _input(*shape: int) -> torch.Tensor:

@@ -8,8 +8,7 @@ import torch
 
 import flag_gems
 
-if not flag_gems.runtime.device.support_fp64:
-    pytest.skip("the device has no float64", allow_module_level=True)
+pytestmark = pytest.mark.requires_capabilities("dtype.fp64")
 
 # A chain of some hundred roundings of 2**-53 each; a single float32 on the way would leave 6e-8.
 CLOSE = {"rtol": 1e-13, "atol": 1e-13}

@@ -25,7 +25,7 @@ def _present(*names: str):
 
 def test_folder_lists_the_vendors_with_the_cpu_last():
     names = list(known_vendors())
-    assert set(names) == {"cpu", "nvidia", "ascend", "mthreads", "iluvatar"}
+    assert set(names) == {"cpu", "nvidia", "ascend", "mthreads", "iluvatar", "privateuse1"}
     assert names[-1] == "cpu"
 
 
