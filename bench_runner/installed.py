@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import platform
 from importlib import metadata
+from importlib.util import find_spec
 
+from bench_runner.errors import InfrastructureFault
 from bench_runner.executors.interface import ExecutorError
 
 VERSIONED = ("torch", "triton", "numpy", "pytest")
@@ -24,3 +26,13 @@ def installed_versions() -> dict[str, str]:
         except metadata.PackageNotFoundError as error:
             raise ExecutorError(f"{name} is not installed here; run ./setup.sh cpu") from error
     return versions
+
+
+def require_extra_serve(module: str, what: str) -> None:
+    """Raises InfrastructureFault when ``module`` of the extra ``serve`` is not installed.
+
+    Args:
+        what: the thing that needs it, as a person would call it.
+    """
+    if find_spec(module) is None:
+        raise InfrastructureFault(f"{what} needs: pip install 'flag-gems[serve]'")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
@@ -17,9 +18,11 @@ from typing import Any
 import click
 
 from bench_runner.cli.options import FORMAT
-from bench_runner.errors import UsageFault
+from bench_runner.errors import InfrastructureFault, UsageFault
 
 _FOLDER = click.Path(path_type=Path)
+BASE_TO_BE_NAMED = "named-with---base"
+"""Stands for a base that backends.yaml cannot name, where nothing is built."""
 BUILD_OPTIONS = (
     click.option("--base", help="Base image instead of the table's."),
     click.option("--index", help="Package index instead of pip's default."),
@@ -31,6 +34,7 @@ BUILD_OPTIONS = (
     ),
     click.option("--ca-bundle", type=_FOLDER, help="PEM file with the CAs to trust in the build."),
     click.option("--pip-conf", type=_FOLDER, help="pip.conf for the build alone (a secret)."),
+    click.option("--lock", type=_FOLDER, help="Install what this file of `resolve` lists."),
     click.option("--wheels", type=_FOLDER, help="Folder of wheels that the build may take from."),
     click.option(
         "--host-pip",
@@ -84,16 +88,30 @@ def plan(backends: tuple[str, ...], output_format: str, **options: Any) -> None:
 
 
 @images.command()
-@click.argument("backends", nargs=-1, required=True, metavar="BACKEND...")
+@click.argument("backends", nargs=-1, metavar="BACKEND...")
 @_build_options
 @click.option("--if-changed", is_flag=True, help="Leave an image alone that holds this suite.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Build nothing: have BuildKit expand the Dockerfile for each backend (default: all).",
+)
 @click.option(
     "--host",
     is_flag=True,
     help="An empty image over which jobs see this machine's own system folders, read-only.",
 )
-def build(backends: tuple[str, ...], if_changed: bool, host: bool, **options: Any) -> None:
+def build(
+    backends: tuple[str, ...], if_changed: bool, check: bool, host: bool, **options: Any
+) -> None:
     """Build the images of these backends; progress goes to stderr, their tags to stdout."""
+    if not backends and not check:
+        raise UsageFault("name the backends whose images to build")
+    if check and (host or if_changed):
+        raise UsageFault("--check builds nothing: leave out --host and --if-changed")
+    if check:
+        _check(backends, options)
+        return
     from bench_runner.images.engine import build as build_image
     from bench_runner.images.engine import import_host_image, list_images
 
@@ -114,8 +132,78 @@ def build(backends: tuple[str, ...], if_changed: bool, host: bool, **options: An
             click.echo(f"{entry.tag} already holds this suite", err=True)
         else:
             click.echo(f"building {entry.tag} from {entry.base}", err=True)
-            build_image(entry)
+            started = time.monotonic()
+            image = build_image(entry)
+            seconds = time.monotonic() - started
+            click.echo(f"built {entry.tag}: {image.size / 1e9:.2f} GB, {seconds:.0f} s", err=True)
         click.echo(entry.tag)
+
+
+def _check(backends: tuple[str, ...], options: dict[str, Any]) -> None:
+    from bench_runner.images.check import expand, problems
+
+    plans, unplanned = _plans(backends, options, base=BASE_TO_BE_NAMED)
+    for text in unplanned.values():
+        raise UsageFault(text)
+    faults = []
+    for plan in plans:
+        expansion = expand(plan)
+        found = problems(plan, expansion)
+        faults += [f"{plan.backend}: {problem}" for problem in found]
+        if not found:
+            secrets = ", ".join(expansion.secrets)
+            click.echo(
+                f"{plan.backend}: expands from {plan.base}, {len(expansion.arguments)} arguments, "
+                f"secrets {secrets}"
+            )
+    if faults:
+        raise UsageFault("; ".join(faults))
+
+
+@images.command()
+@click.argument("backends", nargs=-1, metavar="[BACKEND]...")
+@_build_options
+@click.option(
+    "--write-lock",
+    type=_FOLDER,
+    help="Write exact versions with their hashes, for `build --lock`. One backend.",
+)
+@FORMAT
+def resolve(
+    backends: tuple[str, ...], write_lock: Path | None, output_format: str, **options: Any
+) -> None:
+    """Ask pip what the images' requirements come to (default: all). Builds nothing.
+
+    Exit code 3 when a requirement is on none of the indexes that answer.
+    """
+    from bench_runner.images.resolve import resolve as resolve_plan
+
+    if write_lock and len(backends) != 1:
+        raise UsageFault("--write-lock is for one backend: name it")
+    plans, unplanned = _plans(backends, options, base=BASE_TO_BE_NAMED)
+    for text in unplanned.values():
+        raise UsageFault(text)
+    found = [resolve_plan(plan) for plan in plans]
+    if output_format == "json":
+        click.echo(json.dumps([resolution.as_json() for resolution in found], indent=2))
+    else:
+        for resolution in found:
+            named = [p for p in (*resolution.packages, *resolution.overlays) if p.requested]
+            names = [f"{p.name}=={p.version}" for p in named]
+            click.echo(
+                f"{resolution.backend}: Python {resolution.python}, "
+                f"{len(resolution.packages)} packages: {' '.join(names)}"
+            )
+            for requirement, why in resolution.unresolved:
+                click.echo(f"{resolution.backend}: {requirement} {why}")
+    if write_lock:
+        text = found[0].lock()
+        temporary = write_lock.with_name(f".{write_lock.name}.new")
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(write_lock)
+    lacking = [resolution.backend for resolution in found if resolution.unresolved]
+    if lacking:
+        raise InfrastructureFault(f"not resolved as a whole: {', '.join(lacking)}")
 
 
 @images.command(name="list")
@@ -150,8 +238,14 @@ def list_(backends: tuple[str, ...], output_format: str) -> None:
         click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
-def _plans(backends: tuple[str, ...], options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
-    """The plans of the selected backends, and by name the one-line reason where there is none."""
+def _plans(
+    backends: tuple[str, ...], options: dict[str, Any], base: str | None = None
+) -> tuple[list[Any], dict[str, str]]:
+    """The plans of the selected backends, and by name the one-line reason where there is none.
+
+    Args:
+        base: taken where neither an option nor the table names one.
+    """
     from bench_runner.images.build_plan import BuildOptions, PlanError, plan_build
     from bench_runner.images.host_pip import read_host_pip
     from bench_runner.images.indexes import choose_indexes
@@ -173,8 +267,9 @@ def _plans(backends: tuple[str, ...], options: dict[str, Any]) -> tuple[list[Any
     for backend in _selected(backends):
         indexes = choose_indexes(backend, index=index, extra=extra or None, also=host_extra)
         left_out += indexes.left_out
+        chosen = {**options, "base": options["base"] or backend.image.base or base}
         try:
-            plans.append(plan_build(backend, BuildOptions(**options), indexes, root, suite))
+            plans.append(plan_build(backend, BuildOptions(**chosen), indexes, root, suite))
         except PlanError as error:
             problems[backend.name] = str(error)
     for what, reason in dict(left_out).items():

@@ -28,6 +28,7 @@ from bench_runner.errors import InfrastructureFault, UsageFault
 from bench_runner.executors.profilers import passed_over
 from bench_runner.executors.run_lock import acquire
 from bench_runner.expectations import Expectations
+from bench_runner.installed import require_extra_serve
 from bench_runner.plan import (
     Entry,
     PlanError,
@@ -120,6 +121,9 @@ def run(**options: Any) -> None:
     Exit code: 0 all passed (or skipped, or unsupported), 1 some candidate did not, 2 bad usage,
     3 infrastructure, 130 interrupted.
     """
+    if options["textfile"] or options["pushgateway"]:
+        # Told before hours of jobs and not after them.
+        require_extra_serve("prometheus_client", "the export of metrics")
     talk = terminal.talk()
     store = RunStore(options["runs_dir"])
     catalogue = read_catalogue(suite_root())

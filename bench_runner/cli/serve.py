@@ -12,6 +12,7 @@ import click
 
 from bench_runner.cli.options import RUNS_DIR
 from bench_runner.errors import InfrastructureFault, UsageFault
+from bench_runner.installed import require_extra_serve
 
 
 @click.command()
@@ -32,12 +33,9 @@ def serve(
     """Show the runs in a browser, and export them at /metrics and /api/v1. Changes nothing."""
     if not runs_dir.is_dir():
         raise UsageFault(f"{runs_dir} is not a folder; name the runs with --runs-dir")
-    try:
-        import uvicorn
-    except ModuleNotFoundError as error:
-        raise InfrastructureFault(
-            "the results server needs: pip install 'flag-gems[serve]'"
-        ) from error
+    require_extra_serve("uvicorn", "the results server")
+    import uvicorn
+
     from bench_runner.web.app import create_app
 
     extra = os.environ.get("BENCH_ALLOWED_HOSTS", "").split()

@@ -38,6 +38,7 @@ class BuildOptions:
     ca_bundle: Path | None = None
     pip_conf: Path | None = None
     wheels: Path | None = None
+    lock: Path | None = None
     network: str | None = None
     no_cache: bool = False
 
@@ -62,17 +63,22 @@ class BuildPlan:
     def command(self) -> list[str]:
         """The command that builds it, as an argument list."""
         command = ["docker", "buildx", "build", "--load", "--tag", self.tag]
-        for name, value in self.build_args.items():
-            command += ["--build-arg", f"{name}={value}"]
-        for name, folder in self.contexts.items():
-            command += ["--build-context", f"{name}={folder}"]
-        for name, file in self.secrets.items():
-            command += ["--secret", f"id={name},src={file}"]
         if self.network:
             command += ["--network", self.network]
         if self.no_cache:
             command.append("--no-cache")
-        return [*command, str(self.root)]
+        return [*command, *self.inputs()]
+
+    def inputs(self) -> list[str]:
+        """The part of the command that names what goes into the image."""
+        words = []
+        for name, value in self.build_args.items():
+            words += ["--build-arg", f"{name}={value}"]
+        for name, folder in self.contexts.items():
+            words += ["--build-context", f"{name}={folder}"]
+        for name, file in self.secrets.items():
+            words += ["--secret", f"id={name},src={file}"]
+        return [*words, str(self.root)]
 
     def as_json(self) -> dict[str, object]:
         """Every field and the command, for `--format json`."""
@@ -103,11 +109,14 @@ def plan_build(
         if url is not None and (problem := _unfit_index(url)):
             raise PlanError(f"{backend.name}: {problem}")
     project, requirements = _read_project(root)
+    packages = "\n".join(backend.packages)
+    if options.lock is not None:
+        packages, requirements = _read_lock(options.lock, backend), []
     installed = {
         "BASE": base,
         "PYTHON": backend.python,
         "APT_PACKAGES": " ".join(backend.image.apt),
-        "PACKAGES": "\n".join(backend.packages),
+        "PACKAGES": packages,
         "PACKAGES_AFTER": " ".join(backend.packages_after),
         "REQUIREMENTS": "\n".join(requirements),
         "ENVIRONMENT": backend.shell_environment(),
@@ -141,6 +150,18 @@ def plan_build(
         network=options.network,
         no_cache=options.no_cache,
     )
+
+
+def _read_lock(path: Path, backend: Backend) -> str:
+    """What to install instead of the table's requirements: a file that `images resolve` wrote."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanError(f"--lock: {path} cannot be read: {error}") from error
+    first, *lines = text.splitlines() or [""]
+    if not first.startswith(f"# {backend.name}, Python "):
+        raise PlanError(f"--lock: {path} is not a lock file of {backend.name}")
+    return "\n".join(lines)
 
 
 def _unfit_index(url: str) -> str | None:

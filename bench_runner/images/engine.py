@@ -69,7 +69,7 @@ def require_base(base: str) -> None:
         )
 
 
-def build(plan: BuildPlan) -> None:
+def build(plan: BuildPlan) -> BuiltImage:
     """Build and tag the image; BuildKit's progress goes to stderr as it comes.
 
     Raises EngineError when the engine, the base or the build fails.
@@ -82,6 +82,7 @@ def build(plan: BuildPlan) -> None:
             f"the build of {plan.tag} failed with exit code {finished.returncode}; "
             "the step that failed is above (docs/images.md lists the usual causes)"
         )
+    return next(image for image in list_images([plan.backend]) if image.tag == plan.tag)
 
 
 def import_host_image(backend: Backend, tag: str | None) -> str:

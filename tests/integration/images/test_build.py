@@ -7,12 +7,17 @@ import os
 import subprocess
 import sys
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import docker
 import pytest
 
 from bench_runner.backends import load_backends
+from bench_runner.images.build_plan import BuildOptions, plan_build
+from bench_runner.images.check import expand, problems
+from bench_runner.images.engine import EngineError
+from bench_runner.images.indexes import Indexes
 from bench_runner.suite import suite_fingerprint, suite_root
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -90,3 +95,33 @@ def test_make_docker_is_idempotent_where_all_is_there(docker_client: docker.Dock
     assert result.returncode == 0, result.stderr
     version = docker_client.version()["Version"]
     assert result.stderr.splitlines() == [f"engine.sh: engine {version} answers"]
+
+
+def test_check_expands_the_dockerfile_for_every_backend_and_builds_nothing(
+    docker_engine: docker.DockerClient,
+):
+    before = {image.id for image in docker_engine.images.list(all=True)}
+    result = build("--check", "--extra-index", "https://e/simple")
+    assert result.returncode == 0, result.stderr
+    lines = dict(line.split(": ", 1) for line in result.stdout.splitlines())
+    assert set(lines) == set(load_backends())
+    assert all("secrets ca_bundle, pip_conf" in text for text in lines.values())
+    assert {image.id for image in docker_engine.images.list(all=True)} == before
+
+
+def test_check_finds_an_argument_that_the_dockerfile_does_not_take(
+    docker_engine: docker.DockerClient, tmp_path: Path
+):
+    text = (ROOT / "Dockerfile").read_text()
+    (tmp_path / "Dockerfile").write_text(text.replace("ARG EXTRA_INDEXES", "ARG MORE_INDEXES=x"))
+    cpu = load_backends()["cpu"]
+    plan = plan_build(cpu, BuildOptions(), Indexes(None, ()), ROOT, "0" * 64)
+    assert problems(plan, expand(plan)) == []
+    spoilt = replace(plan, root=tmp_path)
+    assert problems(spoilt, expand(spoilt)) == [
+        "the Dockerfile has no argument EXTRA_INDEXES",
+        "nothing gives the argument MORE_INDEXES",
+    ]
+    (tmp_path / "Dockerfile").write_text(text.replace("ARG RECIPE", "ARGUMENT RECIPE"))
+    with pytest.raises(EngineError, match="unknown instruction: ARGUMENT"):
+        expand(spoilt)
