@@ -16,9 +16,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "cases": ("bench_runner.cli.cases:cases", "List the benchmark cases of an operator."),
     "list": ("bench_runner.cli.list:list_runs", "List the runs in a folder, newest first."),
     "show": ("bench_runner.cli.show:show", "Show one run, or one job of it."),
+    "compare": ("bench_runner.cli.compare:compare_two", "Compare two candidates or runs."),
     "report": ("bench_runner.cli.report:report", "Write a run as one HTML file."),
     "serve": ("bench_runner.cli.serve:serve", "Show the runs in a browser; export metrics."),
     "metrics": ("bench_runner.cli.metrics:metrics", "Print, write or push Prometheus metrics."),
+    "prune": ("bench_runner.cli.prune:prune", "Delete old runs, but not the best and the newest."),
     "reindex": ("bench_runner.cli.reindex:reindex", "Build the index of a folder of runs anew."),
     "doctor": ("bench_runner.cli.doctor:doctor", "Say what this machine can run, and what not."),
     "inventory": (

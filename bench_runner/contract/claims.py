@@ -12,6 +12,8 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, RootModel, field_v
 
 from bench_runner.contract.record import Claim, Record
 
+MOST_BLOCKS = 64
+"""The suite makes ten."""
 Text = Annotated[str, Field(max_length=100_000)]
 
 
@@ -110,6 +112,8 @@ class Measurement(Claim):
     spread_base: NonNegativeFloat | None = None
     spread: NonNegativeFloat | None = None
     samples: NonNegativeInt | None = None
+    blocks_base: Annotated[list[float], Field(max_length=MOST_BLOCKS)] = Field(default_factory=list)
+    blocks: Annotated[list[float], Field(max_length=MOST_BLOCKS)] = Field(default_factory=list)
     status: Text | None = None
     error: Text | None = None
     warnings: list[Text] = Field(default_factory=list)

@@ -60,6 +60,10 @@ class CaseTiming(Record):
     """Interquartile range over median of the baseline's samples."""
     candidate_spread: NonNegativeFloat | None = None
     samples: NonNegativeInt | None = None
+    baseline_blocks_ms: tuple[PositiveFloat, ...] = ()
+    """Medians of the blocks of samples between which the two sides took turns; these are what a
+    comparison counts. Empty in records from before they were kept."""
+    candidate_blocks_ms: tuple[PositiveFloat, ...] = ()
 
     @property
     def speedup(self) -> float:

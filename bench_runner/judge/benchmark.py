@@ -121,7 +121,8 @@ def geometric_mean(values: list[float]) -> float:
 def _timing(dtype: str, m: Measurement) -> CaseTiming | None:
     if m.error or m.status == "failed" or m.latency is None or m.latency_base is None:
         return None
-    if not all(SHORTEST_MS <= value <= LONGEST_MS for value in (m.latency, m.latency_base)):
+    times = (m.latency, m.latency_base, *m.blocks, *m.blocks_base)
+    if not all(SHORTEST_MS <= value <= LONGEST_MS for value in times):
         return None
     return CaseTiming(
         case_id=m.case_id,
@@ -135,6 +136,8 @@ def _timing(dtype: str, m: Measurement) -> CaseTiming | None:
         baseline_spread=m.spread_base,
         candidate_spread=m.spread,
         samples=m.samples,
+        baseline_blocks_ms=tuple(m.blocks_base),
+        candidate_blocks_ms=tuple(m.blocks),
     )
 
 

@@ -70,25 +70,6 @@ def api_routes(view: StoreView) -> APIRouter:
     def compare_two(a: str, b: str) -> dict[str, Any]:
         """Two benchmarks, each named as RUN/JOB, case by case. `ratio`: B's speed over A's."""
         _, _, found = find_comparison(view, a, b)
-        return {
-            "a": a,
-            "b": b,
-            "differences": found.differences,
-            "ratio": found.ratio,
-            "compared": len(found.cases),
-            "total": found.total,
-            "cases": [
-                {
-                    "case_id": case.a.case_id,
-                    "a_ms": case.a.candidate_ms,
-                    "b_ms": case.b.candidate_ms,
-                    "ratio": case.ratio,
-                    "faster": case.faster,
-                }
-                for case in found.cases
-            ],
-            "only_a": [timing.case_id for timing in found.only_a],
-            "only_b": [timing.case_id for timing in found.only_b],
-        }
+        return {"a": a, "b": b, **found.document()}
 
     return router

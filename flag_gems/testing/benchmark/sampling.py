@@ -42,6 +42,9 @@ class Side:
     inputs: Inputs
     values: list[float] = field(default_factory=list)
     """Samples so far, milliseconds a call."""
+    blocks: list[float] = field(default_factory=list)
+    """Median of each block of samples. Samples of a block follow each other's errors; blocks, with
+    the other side in between, hardly do, so that statistics may count them."""
     batch: int = 1
     """Calls a sample."""
     wanted: int = MIN_SAMPLES
@@ -107,7 +110,9 @@ def sample(
     try:
         for block in range(blocks):
             for side in sides if block % 2 == 0 else sides[::-1]:
-                side.values += side.take(timer, math.ceil(side.wanted / blocks))
+                values = side.take(timer, math.ceil(side.wanted / blocks))
+                side.values += values
+                side.blocks.append(statistics.median(values))
     finally:
         if collecting:
             gc.enable()

@@ -75,6 +75,8 @@ def _empty_record(case: Case, candidate: Candidate) -> dict[str, Any]:
         "samples": 0,
         "spread_base": None,
         "spread": None,
+        "blocks_base": [],
+        "blocks": [],
         "warnings": [],
     }
 
@@ -102,6 +104,7 @@ def _measure(
         record["candidate_source"] = "override"
     summary = summarize(measured)
     record.update(latency=summary.median_ms, samples=summary.samples, spread=summary.spread)
+    record["blocks"] = measured.blocks
     record["calls_per_sample"] = summary.calls_per_sample
     record["warnings"] += summary.warnings("candidate")
     if session.skip_native is not None:
@@ -109,6 +112,7 @@ def _measure(
         return
     base = summarize(sides[0])
     record.update(latency_base=base.median_ms, samples_base=base.samples, spread_base=base.spread)
+    record["blocks_base"] = sides[0].blocks
     record["calls_per_sample_base"] = base.calls_per_sample
     record["warnings"] += base.warnings("baseline")
     speedup = base.median_ms / summary.median_ms

@@ -37,6 +37,7 @@ def make_run(
         timing = CaseTiming(
             case_id="c", dtype="torch.float32", shape="[4, 4]", baseline_ms=1.0,
             candidate_ms=candidate_ms,
+            candidate_blocks_ms=tuple(candidate_ms * (1 + 0.001 * n) for n in range(10)),
         )  # fmt: skip
         folder.write_verdict(
             Verdict(

@@ -127,10 +127,11 @@ def test_two_benchmarks_are_compared_and_a_wrong_one_is_named(server: Server) ->
     found = server(f"/api/v1/compare?a={one}&b={other}").json()
     assert found["ratio"] == pytest.approx(5.0)
     assert (found["compared"], found["total"]) == (1, 1)
-    # The store's timings state no spread.
-    assert [case["faster"] for case in found["cases"]] == ["~"]
+    assert [(case["faster"], case["a_n"]) for case in found["cases"]] == [("B", 10)]
+    assert found["cases"][0]["p"] == pytest.approx(2 / 184756)
     page = server(f"/compare?a={one}&b={other}").text
     assert "5.00× as fast" in page
+    assert "n counts blocks" in page
     assert page.count("did not pass in correctness") == 1
     assert "<img" not in page
     assert f'value="{one}"' in server("/operators/softmax").text
