@@ -93,8 +93,10 @@ class Discovery:
         answer = self._run(request)
         if "refused" in answer:
             raise UsageFault(answer["reason"])
-        answer["contents"] = self._contents(paths, answer)
-        write_atomically(kept, json.dumps(answer))
+        # What a failed import would have loaded is unknown, and so is when to look again.
+        if not any(found.get("import_failure") for found in answer["files"].values()):
+            answer["contents"] = self._contents(paths, answer)
+            write_atomically(kept, json.dumps(answer))
         return answer
 
     def _key(self, request: dict[str, Any]) -> str:

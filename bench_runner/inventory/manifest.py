@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from bench_runner.contract.record import explain
+from bench_runner.contract.record import explain, write_atomically
 from bench_runner.errors import InfrastructureFault, UsageFault
 from bench_runner.inventory.consumers import consumed, importers, parse
 from bench_runner.inventory.discovery import Discovery, file_sha256, probe_sha256
@@ -206,6 +206,19 @@ def _sources_sha256(files: dict[str, dict[str, Any]], root: Path) -> str:
     for name in sorted(names):
         total.update(f"{name} {file_sha256(root / name)}\n".encode())
     return total.hexdigest()
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Writes a manifest, atomically; what has its default value is left out.
+
+    Raises:
+        UsageFault: the file cannot be written.
+    """
+    held = {"schema_version": SCHEMA, **manifest.model_dump(mode="json", exclude_defaults=True)}
+    try:
+        write_atomically(path.absolute(), json.dumps(held, separators=(",", ":")) + "\n")
+    except OSError as error:
+        raise UsageFault(f"cannot write {path}: {error.strerror}") from error
 
 
 def read_manifest(path: Path) -> Manifest:

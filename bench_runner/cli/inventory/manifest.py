@@ -12,10 +12,8 @@ import click
 from rich.table import Table
 
 from bench_runner.cli import terminal
-from bench_runner.contract.record import write_atomically
-from bench_runner.errors import UsageFault
 from bench_runner.inventory.discovery import Discovery
-from bench_runner.inventory.manifest import Framework, make_manifest, resolve_paths
+from bench_runner.inventory.manifest import Framework, make_manifest, resolve_paths, write_manifest
 from bench_runner.inventory.profile import builtin, load_profile
 from bench_runner.inventory.records import FileInventory, Manifest
 
@@ -88,10 +86,7 @@ def manifest(
     made = make_manifest(
         names, discovery, framework, tuple(map(str.lower, packages)), slow_tests, shared
     )
-    try:
-        write_atomically(output.absolute(), made.model_dump_json(exclude_defaults=True) + "\n")
-    except OSError as error:
-        raise UsageFault(f"cannot write {output}: {error.strerror}") from error
+    write_manifest(output, made)
     _print(made)
     terminal.talk().print(
         f"wrote {output}: {len(made.tests)} tests of {len(made.files)} files on "

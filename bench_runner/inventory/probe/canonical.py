@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import re
 import types
+import unittest
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,6 +34,9 @@ def _text(value: Any, depth: int) -> str:
         return f"<{value.__qualname__}>"
     if isinstance(value, types.MethodType):
         return f"<{value.__func__.__qualname__}>"
+    if isinstance(value, unittest.TestCase):
+        # Its own repr names the module, which tells more than what was closed over.
+        return f"<{type(value).__qualname__}>"
     if depth == 0:
         return f"<{type(value).__qualname__}>"
     if isinstance(value, functools.partial):

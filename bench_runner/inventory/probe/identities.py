@@ -12,9 +12,12 @@ from bench_runner.inventory.probe import canonical
 from bench_runner.inventory.probe.layers import plain_function
 from bench_runner.inventory.probe.sources import Sources
 
-UNTOLD = {"__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__firstlineno__",
-          "__static_attributes__", "__annotations__", "__parameters__", "__orig_bases__",
-          "__abstractmethods__", "_abc_impl", "pytestmark"}  # fmt: skip
+UNTOLD = {
+    "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__firstlineno__",
+    "__static_attributes__", "__annotations__", "__parameters__", "__orig_bases__",
+    "__abstractmethods__", "__unittest_skip__", "__unittest_skip_why__", "_abc_impl", "pytestmark",
+}  # fmt: skip
+"""Attributes of a class that are told elsewhere, or that Python keeps for itself."""
 
 
 def is_test_name(name: str) -> bool:
@@ -79,7 +82,12 @@ class Classes:
             if is_test_name(name) and callable(value):
                 own_tests.append(name)
             elif function is not None:
-                members[name] = self.sources.body(function.__code__)
+                # `common = check_model` borrows a function; its body is the module's affair.
+                own = function.__code__.co_qualname.startswith(f"{cls.__qualname__}.")
+                if own:
+                    members[name] = self.sources.body(function.__code__)
+                else:
+                    attributes[name] = canonical.text(function)
             elif name not in UNTOLD and not isinstance(value, type):
                 attributes[name] = canonical.text(value)
         file, facts = self._written(cls)

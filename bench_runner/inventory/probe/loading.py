@@ -41,7 +41,9 @@ def failure(error: BaseException, sources: Sources) -> dict[str, Any]:
         relative = sources.inside(frame.filename)
         if relative is not None:
             at = f"{relative}:{frame.lineno}"
-    named = NAMED.findall(str(error))
+    # A message may name a file by where the suite happens to lie.
+    message = str(error).replace(f"{sources.root}/", "")
+    named = NAMED.findall(message)
     missing = ""
     if isinstance(error, ModuleNotFoundError):
         missing = error.name or ""
@@ -51,7 +53,7 @@ def failure(error: BaseException, sources: Sources) -> dict[str, Any]:
         missing = getattr(error, "name", "") or (named[-1] if named else "")
     return {
         "type": type(error).__name__,
-        "message": " ".join(str(error).split())[:500],
+        "message": " ".join(message.split())[:500],
         "missing": missing,
         "at": at,
         "skipped": isinstance(error, unittest.SkipTest),

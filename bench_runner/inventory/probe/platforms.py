@@ -138,6 +138,10 @@ def _triton_driver(step: dict[str, Any]) -> None:
     wanted = step["triton_driver"]
 
     class Declared:
+        utils = types.SimpleNamespace(
+            get_device_properties=lambda device: dict(wanted.get("properties", {}))
+        )
+
         def get_current_target(self) -> Any:
             return GPUTarget(wanted["backend"], wanted["arch"], wanted["warp_size"])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bench_runner.inventory.probe import canonical
 from bench_runner.inventory.probe.identities import Classes, is_test_name
-from bench_runner.inventory.probe.layers import Wrapper, plain_function, unwrap
+from bench_runner.inventory.probe.layers import Wrapper, cells, plain_function, unwrap
 from bench_runner.inventory.probe.sources import Sources
 
 KNOWN_DEVICES = ("cpu", "cuda", "xpu", "mps", "mtia", "hpu", "xla", "meta", "lazy", "privateuse1")
@@ -51,6 +51,8 @@ class Describer:
         for wrapper in chain:
             for key, item in wrapper.parameters.items():
                 parameters.setdefault(key, item)
+        for key, item in _closed_over(chain).items():
+            parameters.setdefault(key, item)
         layers = [self._layer(wrapper) for wrapper in chain[:-1]]
         base = self._base_name(chain, templates, name)
         return {
@@ -183,6 +185,17 @@ class Describer:
             }
             self._runner_device[id(function)] = ",".join(sorted(named))
         return self._runner_device[id(function)]
+
+
+def _closed_over(chain: list[Wrapper]) -> dict[str, Any]:
+    """Plain values that a generated method closed over: its parameters, though nobody says so."""
+    if not chain or "<locals>" not in chain[-1].function.__code__.co_qualname:
+        return {}
+    return {
+        name: item
+        for name, item in cells(chain[-1].function).items()
+        if isinstance(item, (bool, int, float, str)) or type(item).__name__ == "dtype"
+    }
 
 
 def _text(value: Any) -> str:
