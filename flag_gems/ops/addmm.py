@@ -1,58 +1,93 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A product of two matrices added to a third, into a new tensor or in place."""
+"""A product of two matrices, or of batches of them, added to a third: addmm and baddbmm."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import torch
 
 from flag_gems.ops import matmul
-from flag_gems.runtime import ledger, memory, native
-from flag_gems.runtime.geometry import is_dense
+from flag_gems.ops.matmul_tuning import TUNING as TUNING
+from flag_gems.runtime import ledger, native
 
 Number = int | float
 
 
 def _limit(
-    input: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, *scales: Number
+    rank: int, input: torch.Tensor, a: torch.Tensor, b: torch.Tensor, beta: Number, alpha: Number
 ) -> str | None:
-    reason = matmul.limit(mat1, mat2)
-    if reason is not None:
-        return reason
-    if input.dtype != mat1.dtype:
-        return f"dtypes {input.dtype}, {mat1.dtype}"
-    reason = memory.limit(mat1, input)
-    if reason is not None:
-        return reason
-    shape = (mat1.shape[0], mat2.shape[1])
-    if input.dim() > 2 or any(
-        own not in (1, full)
-        for own, full in zip(reversed(input.shape), reversed(shape), strict=False)
-    ):
-        return "shapes"
-    if any(isinstance(scale, complex) for scale in scales):
+    if isinstance(beta, complex) or isinstance(alpha, complex):
         return "complex scale"
-    return None
+    return matmul.limit(a, b, rank) or matmul.bias_limit(input, a, b)
 
 
-def _compute(
-    out: torch.Tensor,
-    input: torch.Tensor,
-    mat1: torch.Tensor,
-    mat2: torch.Tensor,
-    beta: Number,
-    alpha: Number,
-) -> None:
-    if not out.numel():
-        return
-    if mat1.shape[1] == 0 or alpha == 0:
-        # Without a product there is only beta * input; beta 0 must not let a NaN of input through.
-        if beta == 0:
-            out.zero_()
-        else:
-            out.copy_(input.expand(out.shape)).mul_(beta)
-        return
-    bias = None if beta == 0 else input
-    matmul.launch(mat1, mat2, out, bias, float(alpha), 1.0 if bias is None else float(beta))
+def _new(key: str, rank: int) -> Callable[..., torch.Tensor]:
+    def added(
+        input: torch.Tensor,
+        mat1: torch.Tensor,
+        mat2: torch.Tensor,
+        beta: Number,
+        alpha: Number,
+    ) -> torch.Tensor:
+        reason = _limit(rank, input, mat1, mat2, beta, alpha)
+        if reason is not None:
+            return native.call(key, reason, input, mat1, mat2, beta=beta, alpha=alpha)
+        ledger.record(key, "gems")
+        return matmul.compute(mat1, mat2, input, alpha, beta)
+
+    return added
+
+
+def _into(key: str, rank: int) -> Callable[..., torch.Tensor]:
+    def added(
+        input: torch.Tensor,
+        mat1: torch.Tensor,
+        mat2: torch.Tensor,
+        beta: Number,
+        alpha: Number,
+        out: torch.Tensor,
+    ) -> torch.Tensor:
+        reason = _limit(rank, input, mat1, mat2, beta, alpha)
+        reason = reason or matmul.out_limit(out, mat1, mat2, input)
+        if reason is not None:
+            return native.call(key, reason, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+        ledger.record(key, "gems")
+        return matmul.compute_into(out, mat1, mat2, input, alpha, beta)
+
+    return added
+
+
+def _in_place(key: str, rank: int) -> Callable[..., torch.Tensor]:
+    def added(
+        input: torch.Tensor,
+        mat1: torch.Tensor,
+        mat2: torch.Tensor,
+        beta: Number,
+        alpha: Number,
+    ) -> torch.Tensor:
+        reason = _limit(rank, input, mat1, mat2, beta, alpha)
+        if reason is None and tuple(input.shape) != (*mat1.shape[:-1], mat2.shape[-1]):
+            reason = "shapes"
+        if reason is None and not matmul.separate(input, mat1, mat2):
+            reason = "overlap"
+        if reason is None and torch.is_grad_enabled():
+            taped = any(tensor.requires_grad for tensor in (input, mat1, mat2))
+            reason = "gradient in place" if taped else None
+        if reason is not None:
+            return native.call(key, reason, input, mat1, mat2, beta=beta, alpha=alpha)
+        ledger.record(key, "gems")
+        return matmul.compute(mat1, mat2, input, alpha, beta, out=input)
+
+    return added
+
+
+_addmm, _addmm_out, _addmm_ = _new("addmm", 2), _into("addmm.out", 2), _in_place("addmm_", 2)
+_baddbmm, _baddbmm_out, _baddbmm_ = (
+    _new("baddbmm", 3),
+    _into("baddbmm.out", 3),
+    _in_place("baddbmm_", 3),
+)
 
 
 def addmm(
@@ -63,7 +98,7 @@ def addmm(
     beta: Number = 1,
     alpha: Number = 1,
 ) -> torch.Tensor:
-    """``beta * input + alpha * (mat1 @ mat2)``; forward only.
+    """``beta * input + alpha * (mat1 @ mat2)``; differentiable.
 
     Args:
         input: broadcastable to [M, N]; not read when ``beta`` is 0, so that its NaN do not spread.
@@ -73,13 +108,7 @@ def addmm(
     Raises:
         RuntimeError: whatever torch raises for shapes, dtypes or devices that do not fit together.
     """
-    reason = _limit(input, mat1, mat2, beta, alpha)
-    if reason is not None:
-        return native.call("addmm", reason, input, mat1, mat2, beta=beta, alpha=alpha)
-    ledger.record("addmm", "gems")
-    out = mat1.new_empty((mat1.shape[0], mat2.shape[1]))
-    _compute(out, input, mat1, mat2, beta, alpha)
-    return out
+    return _addmm(input, mat1, mat2, beta, alpha)
 
 
 def addmm_out(
@@ -96,15 +125,7 @@ def addmm_out(
     Raises:
         RuntimeError: whatever torch raises for arguments that do not fit together.
     """
-    reason = _limit(input, mat1, mat2, beta, alpha)
-    if reason is None and (out.dtype != mat1.dtype or out.device != mat1.device):
-        reason = "out of another kind"
-    if reason is not None:
-        return native.call("addmm.out", reason, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    result = addmm(input, mat1, mat2, beta=beta, alpha=alpha)
-    if out.shape != result.shape:
-        out.resize_(result.shape)
-    return out.copy_(result)
+    return _addmm_out(input, mat1, mat2, beta, alpha, out)
 
 
 def addmm_(
@@ -120,30 +141,53 @@ def addmm_(
     Raises:
         RuntimeError: whatever torch raises for arguments that do not fit together, or that overlap.
     """
-    reason = _limit(input, mat1, mat2, beta, alpha)
-    if reason is None and tuple(input.shape) != (mat1.shape[0], mat2.shape[1]):
-        reason = "shapes"
-    if reason is None and not _separate(input, mat1, mat2):
-        reason = "overlap"
-    if reason is None and input.requires_grad and torch.is_grad_enabled():
-        reason = "gradient in place"
-    if reason is not None:
-        return native.call("addmm_", reason, input, mat1, mat2, beta=beta, alpha=alpha)
-    ledger.record("addmm_", "gems")
-    _compute(input, input, mat1, mat2, beta, alpha)
-    return input
+    return _addmm_(input, mat1, mat2, beta, alpha)
 
 
-def _separate(input: torch.Tensor, *factors: torch.Tensor) -> bool:
-    """Whether ``input`` can be written while the factors are read."""
-    storage = input.untyped_storage().data_ptr()
-    if any(factor.untyped_storage().data_ptr() == storage for factor in factors if factor.numel()):
-        return False
-    return is_dense(input) or _rows_apart(input)
+def baddbmm(
+    input: torch.Tensor,
+    batch1: torch.Tensor,
+    batch2: torch.Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> torch.Tensor:
+    """:func:`addmm` of each of a batch: [B, M, K] by [B, K, N], ``input`` broadcast to [B, M, N].
+
+    Raises:
+        RuntimeError: whatever torch raises for arguments that do not fit together.
+    """
+    return _baddbmm(input, batch1, batch2, beta, alpha)
 
 
-def _rows_apart(input: torch.Tensor) -> bool:
-    (size_outer, outer), (size_inner, inner) = sorted(
-        zip(input.shape, input.stride(), strict=True), key=lambda pair: -pair[1]
-    )
-    return (inner > 0 or size_inner == 1) and (outer > (size_inner - 1) * inner or size_outer == 1)
+def baddbmm_out(
+    input: torch.Tensor,
+    batch1: torch.Tensor,
+    batch2: torch.Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: torch.Tensor,
+) -> torch.Tensor:
+    """:func:`baddbmm` into ``out``, resized where its shape differs.
+
+    Raises:
+        RuntimeError: whatever torch raises for arguments that do not fit together.
+    """
+    return _baddbmm_out(input, batch1, batch2, beta, alpha, out)
+
+
+def baddbmm_(
+    input: torch.Tensor,
+    batch1: torch.Tensor,
+    batch2: torch.Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> torch.Tensor:
+    """:func:`baddbmm` in place; returns ``input``, which has the full shape [B, M, N].
+
+    Raises:
+        RuntimeError: whatever torch raises for arguments that do not fit together, or that overlap.
+    """
+    return _baddbmm_(input, batch1, batch2, beta, alpha)

@@ -1,190 +1,134 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix product behind mm, addmm and addmm_: one kernel, ``beta * bias + alpha * a @ b``."""
+"""``beta * bias + alpha * a @ b`` behind mm, addmm, bmm and baddbmm: limits, sizes, gradients."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import torch
-import triton
-import triton.language as tl
 
-from flag_gems.runtime import device, dtypes, interpreted, memory, torch_device_fn
-from flag_gems.runtime.tiling import next_power_of_2
+from flag_gems.ops.matmul_launch import launch
+from flag_gems.runtime import dtypes, memory, outputs
 
 
-@triton.jit(do_not_specialize=["alpha", "beta"])
-def matmul_kernel(
-    a,
-    b,
-    bias,
-    out,
-    M,
-    N,
-    K,
-    a_row,
-    a_column,
-    b_row,
-    b_column,
-    bias_row,
-    bias_column,
-    out_row,
-    out_column,
-    alpha,
-    beta,
-    HAS_BIAS: tl.constexpr,
-    SCALED: tl.constexpr,
-    EVEN: tl.constexpr,
-    WIDEN: tl.constexpr,
-    PRECISION: tl.constexpr,
-    ACCUMULATE: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP: tl.constexpr,
-):
-    # Programs walk down GROUP tile rows before the next tile column, so that tiles of b stay in
-    # cache.
-    program = tl.program_id(0)
-    tiles_m = tl.cdiv(M, BLOCK_M)
-    tiles_n = tl.cdiv(N, BLOCK_N)
-    group = program // (GROUP * tiles_n)
-    first = group * GROUP
-    height = tl.minimum(tiles_m - first, GROUP)
-    local = program % (GROUP * tiles_n)
-    tile_m = first + local % height
-    tile_n = local // height
-
-    m = tile_m.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
-    n = tile_n.to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
-    k = tl.arange(0, BLOCK_K)
-    a_tile = a + m[:, None] * a_row + k[None, :].to(tl.int64) * a_column
-    b_tile = b + k[:, None].to(tl.int64) * b_row + n[None, :] * b_column
-    total = tl.zeros((BLOCK_M, BLOCK_N), ACCUMULATE)
-    for start in range(0, K, BLOCK_K):
-        if EVEN:
-            left = tl.load(a_tile)
-            right = tl.load(b_tile)
-        else:
-            inside = k < K - start
-            left = tl.load(a_tile, mask=(m < M)[:, None] & inside[None, :], other=0.0)
-            right = tl.load(b_tile, mask=inside[:, None] & (n < N)[None, :], other=0.0)
-        if WIDEN:
-            left = left.to(ACCUMULATE)
-            right = right.to(ACCUMULATE)
-        total = tl.dot(left, right, total, input_precision=PRECISION, out_dtype=ACCUMULATE)
-        a_tile += tl.cast(a_column, tl.int64) * BLOCK_K
-        b_tile += tl.cast(b_row, tl.int64) * BLOCK_K
-
-    mask = (m < M)[:, None] & (n < N)[None, :]
-    if SCALED:
-        if tl.float64 == ACCUMULATE:
-            total *= alpha.to(tl.int64).to(tl.float64, bitcast=True)
-        else:
-            total *= alpha
-    if HAS_BIAS:
-        start_value = tl.load(
-            bias + m[:, None] * bias_row + n[None, :] * bias_column, mask=mask, other=0.0
-        ).to(ACCUMULATE)
-        if SCALED:
-            if tl.float64 == ACCUMULATE:
-                start_value *= beta.to(tl.int64).to(tl.float64, bitcast=True)
-            else:
-                start_value *= beta
-        total += start_value
-    tl.store(out + m[:, None] * out_row + n[None, :] * out_column, total, mask=mask)
-
-
-@dataclass(frozen=True)
-class _Tile:
-    m: int
-    n: int
-    k: int
-    num_warps: int
-    num_stages: int
-
-
-def _tile(m: int, n: int, k: int, dtype: torch.dtype) -> _Tile:
-    if interpreted:
-        short, narrow, deep = (min(max(next_power_of_2(size), 16), 256) for size in (m, n, k))
-        return _Tile(short, narrow, deep, 4, 1)
-    if dtype is torch.float64:
-        return _Tile(32, 32, 16, 4, 2)
-    if dtype is torch.float32:
-        return _Tile(64, 64, 32, 4, 3)
-    short = min(max(next_power_of_2(m), 16), 128)
-    narrow = min(max(next_power_of_2(n), 16), 256)
-    # Too few full tiles leave most of the device idle; halving them costs less than that.
-    while short * narrow > 64 * 64 and triton.cdiv(m, short) * triton.cdiv(n, narrow) < 128:
-        short, narrow = (short, narrow // 2) if narrow >= short else (short // 2, narrow)
-    return _Tile(short, narrow, 64, 8 if short * narrow >= 128 * 128 else 4, 3)
-
-
-def _precision(dtype: torch.dtype) -> str:
-    """How float32 factors enter the product: by torch's allow_tf32 on CUDA, else exactly."""
-    if dtype is torch.float32 and device.name == "cuda" and torch.backends.cuda.matmul.allow_tf32:
-        return "tf32"
-    return "ieee"
-
-
-def launch(
+def compute(
     a: torch.Tensor,
     b: torch.Tensor,
-    out: torch.Tensor,
     bias: torch.Tensor | None = None,
     alpha: float = 1.0,
     beta: float = 1.0,
-) -> None:
-    """``out = beta * bias + alpha * (a @ b)``; without a bias, ``alpha * (a @ b)``.
+    out: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """:func:`launch` for any sizes, into ``out`` or a new tensor; differentiable without ``out``.
 
-    Args:
-        a: [M, K], floating, any strides.
-        b: [K, N], dtype of ``a``.
-        out: [M, N], dtype of ``a``, not empty. May be ``bias``, must not overlap ``a`` or ``b``.
-        bias: broadcastable to [M, N], dtype of ``a``.
-
-    Products are summed in float32, for float64 in float64.
+    ``bias`` is not read when ``beta`` is 0, so that its NaN don't spread.
     """
-    m, k = a.shape
-    n = b.shape[1]
-    tile = _tile(m, n, k, a.dtype)
-    bias_strides = (0, 0) if bias is None else bias.expand(m, n).stride()
-    double = a.dtype is torch.float64
-    with torch_device_fn.device(out.device):
-        matmul_kernel[(triton.cdiv(m, tile.m) * triton.cdiv(n, tile.n),)](
-            a,
-            b,
-            out if bias is None else bias,
-            out,
-            m,
-            n,
-            k,
-            *a.stride(),
-            *b.stride(),
-            *bias_strides,
-            *out.stride(),
-            dtypes.float64_bits(alpha) if double else float(alpha),
-            dtypes.float64_bits(beta) if double else float(beta),
-            HAS_BIAS=bias is not None,
-            SCALED=alpha != 1 or beta != 1,
-            EVEN=m % tile.m == 0 and n % tile.n == 0 and k % tile.k == 0,
-            # The interpreter multiplies bfloat16 as if its bits were integers.
-            WIDEN=interpreted,
-            PRECISION=_precision(a.dtype),
-            ACCUMULATE=dtypes.compute(a.dtype),
-            BLOCK_M=tile.m,
-            BLOCK_N=tile.n,
-            BLOCK_K=tile.k,
-            GROUP=8,
-            num_warps=tile.num_warps,
-            num_stages=tile.num_stages,
-        )
+    if out is None:
+        if torch.is_grad_enabled() and (
+            a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)
+        ):
+            result: torch.Tensor = _Product.apply(a, b, bias, alpha, beta)
+            return result
+        out = torch.empty((*a.shape[:-1], b.shape[-1]), dtype=a.dtype, device=a.device)
+    if not out.numel():
+        return out
+    if beta == 0:
+        bias = None
+    if a.shape[-1] == 0 or alpha == 0:
+        # Without a product there is only beta * bias.
+        if bias is None:
+            return out.zero_()
+        return out.copy_(bias.expand(out.shape)).mul_(beta)
+    launch(a, b, out, bias, alpha, 1.0 if bias is None else beta)
+    return out
 
 
-def limit(a: torch.Tensor, b: torch.Tensor) -> str | None:
-    """Why ``a @ b`` is not for this kernel, or None."""
-    if a.dim() != 2 or b.dim() != 2 or a.shape[1] != b.shape[0]:
+def compute_into(
+    out: torch.Tensor,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+) -> torch.Tensor:
+    """:func:`compute` into an ``out`` of any shape (resized as torch does) and any overlap."""
+    outputs.resize(out, (*a.shape[:-1], b.shape[-1]))
+    if separate(out, a, b, *(() if bias is None else (bias,))):
+        return compute(a, b, bias, alpha, beta, out)
+    return out.copy_(compute(a, b, bias, alpha, beta))
+
+
+def out_limit(out: torch.Tensor, *operands: torch.Tensor) -> str | None:
+    """Why torch should see to ``out=``: it raises, or the case is rare; else None."""
+    if out.dtype != operands[0].dtype or out.device != operands[0].device:
+        return "out of another kind"
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (out, *operands)):
+        return "gradient with out"
+    return memory.form_limit(out)
+
+
+def separate(out: torch.Tensor, *operands: torch.Tensor) -> bool:
+    """Whether ``out`` has room of its own for each element, apart from the operands."""
+    storage = out.untyped_storage().data_ptr()
+    if any(one.untyped_storage().data_ptr() == storage for one in operands if one.numel()):
+        return False
+    reached = 0
+    for step, size in sorted(zip(out.stride(), out.shape, strict=True)):
+        if size > 1:
+            if step <= reached:
+                return False
+            reached += (size - 1) * step
+    return True
+
+
+class _Product(torch.autograd.Function):
+    """``beta * bias + alpha * a @ b`` with its gradients, which are products themselves."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        a: torch.Tensor,
+        b: torch.Tensor,
+        bias: torch.Tensor | None,
+        alpha: float,
+        beta: float,
+    ) -> torch.Tensor:
+        ctx.save_for_backward(a, b)
+        ctx.scales = (alpha, beta)
+        ctx.bias_shape = None if bias is None else bias.shape
+        return compute(a, b, bias, alpha, beta)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        a, b = ctx.saved_tensors
+        alpha, beta = ctx.scales
+        grad_a = compute(grad, b.mT, alpha=alpha) if ctx.needs_input_grad[0] else None
+        grad_b = compute(a.mT, grad, alpha=alpha) if ctx.needs_input_grad[1] else None
+        grad_bias = None
+        if ctx.needs_input_grad[2]:
+            grad_bias = (grad * beta).sum_to_size(ctx.bias_shape)
+        return grad_a, grad_b, grad_bias, None, None
+
+
+def limit(a: torch.Tensor, b: torch.Tensor, rank: int = 2) -> str | None:
+    """Why ``a @ b`` (of 2 or, for a batch, 3 dimensions) is not for these kernels, or None."""
+    if a.dim() != rank or b.dim() != rank or a.shape[-1] != b.shape[-2]:
+        return "shapes"
+    if rank == 3 and a.shape[0] != b.shape[0]:
         return "shapes"
     if a.dtype != b.dtype or not dtypes.is_floating(a.dtype):
         return f"dtypes {a.dtype}, {b.dtype}"
     return memory.limit(a, b)
+
+
+def bias_limit(bias: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> str | None:
+    """Why ``bias`` can't be added to ``a @ b``, which :func:`limit` lets pass, or None."""
+    if bias.dtype != a.dtype:
+        return f"dtypes {bias.dtype}, {a.dtype}"
+    shape = (*a.shape[:-1], b.shape[-1])
+    if bias.dim() > len(shape) or any(
+        own not in (1, full)
+        for own, full in zip(reversed(bias.shape), reversed(shape), strict=False)
+    ):
+        return "shapes"
+    return memory.limit(a, bias)
