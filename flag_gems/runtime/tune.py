@@ -50,7 +50,7 @@ def _compile_share(operator: str, cases: tuple[str, ...], worker: int, workers: 
 
 
 def tune(operator: str, cases: tuple[str, ...], workers: int) -> Iterator[Finding]:
-    """Measures case after case, once ``workers`` processes have compiled the candidates together."""
+    """Measures case after case, once ``workers`` processes have compiled the candidates."""
     family = family_of(operator)
     if workers > 1:
         with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
