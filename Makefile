@@ -41,5 +41,5 @@ format: ## Set up and rewrite the sources in the project's style
 	@$(PYTHON_IN_VENV) -m ruff format .
 
 clean: ## Remove the environment and every cache; runs/ stays
-	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist cpp/build *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

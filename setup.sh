@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes .venv a working environment for one backend of backends.yaml:
 #   ./setup.sh cpu
+#   ENABLE_CPP=1 ./setup.sh cpu      # the C++ operators too (docs/cpp.md)
 # A second call with nothing changed returns at once. docs/backends.md explains the variables:
 #   PYTHON               interpreter to use instead of the one found
 #   BENCH_INDEX          package index instead of pip's own
+#   CMAKE_ARGS           more options for the C++ operators: -DFLAGGEMS_BUILD_CTESTS=ON
 #   BENCH_EXTRA_INDEXES  extra indexes, separated by spaces, instead of the table's ("" for none)
 set -euo pipefail
 
@@ -16,26 +18,32 @@ source "$ROOT/scripts/messages.sh"
 readonly TABLE=$ROOT/backends.yaml
 readonly VENV=$ROOT/.venv
 readonly STAMP=$VENV/.bench-runner-setup
+readonly CPP_STAMP=$VENV/.flag-gems-cpp
 
 main() {
     read_arguments "$@"
     check_backend
     find_python
     check_toolkit
-    if is_up_to_date; then
+    if is_up_to_date && is_cpp_up_to_date; then
         say "$VENV is ready for $BACKEND"
         return
     fi
 
     # ---- no impact on the machine above this line ----
 
-    install_venv_module
-    make_venv
-    install_project
-    install_backend
-    check_torch
-    write_environment
-    write_stamp
+    if ! is_up_to_date; then
+        install_venv_module
+        make_venv
+        install_project
+        install_backend
+        check_torch
+        write_environment
+        write_stamp
+    fi
+    if ! is_cpp_up_to_date; then
+        install_cpp
+    fi
     say "$VENV is ready for $BACKEND: source .venv/bin/activate"
 }
 
@@ -45,9 +53,13 @@ read_arguments() {
     fi
     BACKEND=$1
     case ${ENABLE_CPP:-0} in
-    0 | "") ;;
-    *) refuse "ENABLE_CPP=${ENABLE_CPP}: this version has no C++ operators; unset it" ;;
+    0 | "") CPP=0 ;;
+    1) CPP=1 ;;
+    *) refuse "ENABLE_CPP=${ENABLE_CPP}: give 1 to build the C++ operators, 0 to leave them out" ;;
     esac
+    if [ "$CPP" = 1 ] && ! command -v "${CXX:-g++}" >/dev/null; then
+        refuse "ENABLE_CPP=1 needs a C++20 compiler and there is no ${CXX:-g++}: install it (on Debian: sudo apt-get install g++)" 3
+    fi
 }
 
 # Two plain readers of backends.yaml for the time before there is a YAML parser. They rely on its
@@ -113,6 +125,18 @@ fingerprint() {
 
 is_up_to_date() {
     [ -x "$VENV/bin/python" ] && [ "$(cat "$STAMP" 2>/dev/null)" = "$BACKEND $(fingerprint)" ]
+}
+
+cpp_fingerprint() {
+    {
+        fingerprint
+        printf '%s\n' "${CMAKE_ARGS:-}"
+        find "$ROOT/cpp" -path "$ROOT/cpp/build" -prune -o -type f -print0 | sort -z | xargs -0 sha256sum
+    } | sha256sum | cut -d ' ' -f 1
+}
+
+is_cpp_up_to_date() {
+    [ "$CPP" = 0 ] || [ "$(cat "$CPP_STAMP" 2>/dev/null)" = "$(cpp_fingerprint)" ]
 }
 
 # Debian packs the venv module's pip apart from Python.
@@ -186,6 +210,20 @@ write_environment() {
     of_backend environment >"$VENV/bin/bench-environment" || exit
     local line='. "$VIRTUAL_ENV/bin/bench-environment"'
     grep -qxF "$line" "$VENV/bin/activate" || printf '%s\n' "$line" >>"$VENV/bin/activate"
+}
+
+install_cpp() {
+    local cmake_backend
+    local -a tools=("scikit-build-core>=0.10,<2" "pybind11>=2.13,<4" "ninja>=1.11,<2")
+    command -v cmake >/dev/null || tools+=("cmake>=3.22,<5")
+    cmake_backend=$(of_backend cmake-backend) || exit
+    rm -f "$CPP_STAMP"
+    pip_install "the tools that build the C++ operators" "${tools[@]}"
+    "$ROOT/tools/set_cpp_vendor.sh" "$(tr '[:upper:]' '[:lower:]' <<<"$cmake_backend")"
+    # Release unless CMAKE_ARGS says otherwise: without optimisation the wrappers lose what they are for.
+    CMAKE_ARGS="-DCMAKE_BUILD_TYPE=Release -DFLAGGEMS_BUILD_C_EXTENSIONS=ON ${CMAKE_ARGS:-}" PATH="$VENV/bin:$PATH" \
+        pip_install "the C++ operators for $cmake_backend" --no-build-isolation --no-deps --force-reinstall "$ROOT/cpp"
+    cpp_fingerprint >"$CPP_STAMP"
 }
 
 write_stamp() { printf '%s\n' "$BACKEND $(fingerprint)" >"$STAMP"; }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers setup.sh's questions about a backend, one item a line, so that no shell parses YAML.
 
-`python -m bench_runner.setup_plan BACKEND (indexes|packages|packages-after|environment)`
+`python -m bench_runner.setup_plan BACKEND (indexes|packages|packages-after|cmake-backend|environment)`
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ ANSWERS: dict[str, Callable[[Backend], list[str]]] = {
     "indexes": _indexes,
     "packages": lambda backend: list(backend.packages),
     "packages-after": lambda backend: list(backend.packages_after),
+    "cmake-backend": lambda backend: [backend.cmake_backend],
     "environment": lambda backend: backend.shell_environment().splitlines(),
 }
 

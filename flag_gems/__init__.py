@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from flag_gems import config, runtime
 from flag_gems.catalog import OPERATORS
-from flag_gems.runtime import activation, registrar
+from flag_gems.runtime import activation, cpp, registrar
+
+cpp.load(config.has_c_extension)
 
 device: str = runtime.device.name
 vendor_name: str = runtime.device.vendor_name
@@ -26,7 +28,10 @@ def _load_operators() -> tuple[tuple[str, Any], ...]:
     bindings = []
     for operator in OPERATORS:
         module = import_module(operator.module)
-        globals().update({name: getattr(module, name) for name in operator.functions})
+        functions = {name: getattr(module, name) for name in operator.functions}
+        if config.use_c_extension:
+            functions = {name: cpp.branch(name, one) for name, one in functions.items()}
+        globals().update(functions)
         bindings += [(key, getattr(module, function)) for key, function in operator.aten]
     return tuple(bindings)
 

@@ -56,8 +56,13 @@ def test_an_unknown_backend_lists_the_known(checkout):
     assert line == f"setup.sh: unknown backend tpu; known are: {' '.join(load_backends())}"
 
 
-def test_cpp_operators_are_refused(checkout):
-    assert "no C++ operators" in only_line(setup("cpu", root=checkout, ENABLE_CPP="1"), 2)
+def test_enable_cpp_is_on_or_off(checkout):
+    assert "give 1 to build" in only_line(setup("cpu", root=checkout, ENABLE_CPP="yes"), 2)
+
+
+def test_cpp_operators_want_a_compiler(checkout):
+    done = setup("cpu", root=checkout, ENABLE_CPP="1", CXX="no-such-compiler")
+    assert "there is no no-such-compiler" in only_line(done, 3)
 
 
 @pytest.mark.parametrize(
