@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers setup.sh's questions about a backend, one item a line, so that no shell parses YAML.
 
-`python -m bench_runner.setup_plan BACKEND (indexes|packages|packages-after|cmake-backend|environment)`
+`python -m bench_runner.setup_plan BACKEND QUESTION`; the questions are the keys of ANSWERS.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ operators, where they were built: finds them, loads them, and calls them in place of Python.
+"""The C++ operators, where they were built: finds, loads, and calls them in place of Python.
 
 The compiled modules come in a package of their own, ``flag_gems_cpp``; :func:`extend` makes its
 folder a part of this package. docs/cpp.md tells the ways of calling.

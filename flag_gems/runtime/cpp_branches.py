@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import torch
 
-from flag_gems import c_operators  # type: ignore[attr-defined]
 from flag_gems.runtime import ledger
+
+c_operators: Any = import_module("flag_gems.c_operators")
 
 Function = Callable[..., Any]
 
@@ -90,7 +92,9 @@ def rms_norm(python: Function) -> Function:
     def call(
         x: torch.Tensor, normalized_shape: Any, weight: Any = None, eps: float = 1e-5
     ) -> torch.Tensor:
-        shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        shape = (
+            (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        )
         # C++ takes the normalized shape from the weight.
         if weight is None or tuple(weight.shape) != shape:
             return python(x, normalized_shape, weight, eps)
@@ -126,7 +130,12 @@ def bmm(python: Function) -> Function:
 @_branch
 def addmm(python: Function) -> Function:
     def call(
-        input: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, *, beta: Any = 1, alpha: Any = 1
+        input: torch.Tensor,
+        mat1: torch.Tensor,
+        mat2: torch.Tensor,
+        *,
+        beta: Any = 1,
+        alpha: Any = 1,
     ) -> torch.Tensor:
         return route("addmm", "addmm", input, mat1, mat2, beta=beta, alpha=alpha)
 

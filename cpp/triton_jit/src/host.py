@@ -24,7 +24,7 @@ def answer(request):
 
 
 def _message(error):
-    # The last entry says where in the kernel or in Triton; a CompilationError has the source itself.
+    # Of Triton's CompilationError the text has the source line itself.
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     causes = []
     cause = error.__cause__
@@ -130,7 +130,9 @@ def compile_kernel(kernel, options, *params):
         None,
     )
     if path is None:
-        raise RuntimeError(f"Triton's target is {target.backend}, whose kernels are no .{extension}")
+        raise RuntimeError(
+            f"Triton's target is {target.backend}, whose kernels are no .{extension}"
+        )
     rows = [("path", path)]
     for name, value in compiled.metadata._asdict().items():
         if isinstance(value, (bool, int, str)):

@@ -23,7 +23,8 @@ DTYPES = {
     "bf16": torch.bfloat16, "fp32": torch.float32, "fp64": torch.float64,
 }  # fmt: skip
 KERNELS = ("plain", "restrained", "annotated", "pointed")
-EDGES = [0, 1, 2, 15, 16, 17, 32, 2**31 - 1, 2**31, 2**31 + 16, 2**32, 2**63 - 1, 2**63, 2**64 - 16, 2**64 - 1]  # fmt: skip
+EDGES = [0, 1, 2, 15, 16, 17, 32, 2**31 - 1, 2**31, 2**31 + 16, 2**32]
+EDGES += [2**63 - 1, 2**63, 2**64 - 16, 2**64 - 1]
 
 
 class Pointer:
@@ -50,7 +51,9 @@ def draw(random: random.Random, constant: bool):
         return -value if value <= 2**63 and random.random() < 0.5 else value
     if kind == "float":
         return random.choice([0.0, 1.0, 16.0, random.uniform(-9, 9)])
-    return Pointer(random.choice(list(DTYPES)), 2**20 + random.choice([0, 16, 4, 8, random.randint(0, 64)]))
+    return Pointer(
+        random.choice(list(DTYPES)), 2**20 + random.choice([0, 16, 4, 8, random.randint(0, 64)])
+    )
 
 
 def spelled(value) -> str:
@@ -94,7 +97,9 @@ def main(program: str, count: int = 6000) -> int:
         expected = triton_says(binders[name], values)
         seen.add(expected)
         if answer != expected:
-            print(f"{name}({', '.join(map(spelled, values))}):\n  {answer!r}\n  Triton: {expected!r}")
+            print(
+                f"{name}({', '.join(map(spelled, values))}):\n  {answer!r}\n  Triton: {expected!r}"
+            )
             return 1
     print(f"{count} argument lists, {len(seen)} different signatures: all as Triton chooses them")
     return 0

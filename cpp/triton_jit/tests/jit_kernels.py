@@ -23,7 +23,14 @@ def fill(out, n, VALUE: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def constants(out, NAME: tl.constexpr, DTYPE: tl.constexpr, FLAG: tl.constexpr, NUMBER: tl.constexpr, NOTHING: tl.constexpr):
+def constants(
+    out,
+    NAME: tl.constexpr,
+    DTYPE: tl.constexpr,
+    FLAG: tl.constexpr,
+    NUMBER: tl.constexpr,
+    NOTHING: tl.constexpr,
+):
     value = tl.full((), NUMBER, DTYPE)
     if NAME == "negative":
         value = -value

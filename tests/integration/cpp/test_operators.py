@@ -138,8 +138,6 @@ assert hasattr(torch.ops.flag_gems, "softmax")
     )
 
 
-
-
 @pytest.mark.skipif(find_spec("flag_gems.aten_patch") is None, reason="built without aten_patch")
 class TestAtenPatch:
     @pytest.fixture(autouse=True)
