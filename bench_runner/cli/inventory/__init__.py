@@ -10,6 +10,7 @@ import click
 VERBS: dict[str, tuple[str, str]] = {
     "manifest": ("bench_runner.cli.inventory.manifest:manifest", "Record what a suite contains."),
     "diff": ("bench_runner.cli.inventory.diff:diff", "Name what differs between two manifests."),
+    "gate": ("bench_runner.cli.inventory.gate:gate", "Pass only the changes that were approved."),
 }
 
 

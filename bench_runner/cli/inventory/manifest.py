@@ -85,7 +85,7 @@ def manifest(
     names = resolve_paths(paths, full_root, consumers)
     made = make_manifest(
         names, discovery, framework, tuple(map(str.lower, packages)), slow_tests, shared
-    )
+    ).model_copy(update={"settings": {"consumers": consumers}})
     write_manifest(output, made)
     _print(made)
     terminal.talk().print(

@@ -95,7 +95,8 @@ def _module(name: str, path: Path, line: int) -> types.ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise Unfit(
-            f"{path.name}:{line} asks for module {error.name}, which {_version(name)} does not have"
+            f"{path.name}:{line} asks for {name}, and that for module {error.name}, which "
+            f"{_version(error.name or name)} does not have"
         ) from error
     except ImportError as error:
         raise Unfit(f"{path.name}:{line} imports {name}, which fails: {error}") from error
