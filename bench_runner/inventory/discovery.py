@@ -99,6 +99,27 @@ class Discovery:
             write_atomically(kept, json.dumps(answer))
         return answer
 
+    def shadow(self, path: str, labels: dict[str, dict[str, str]]) -> dict[str, Any]:
+        """Closure of the copies in ``path`` when its tests are labelled so; never kept.
+
+        Raises:
+            UsageFault: source and packages do not fit, or the profile does not.
+            InfrastructureFault: the probe died.
+        """
+        answer = self._run(
+            {
+                "what": "shadow",
+                "root": str(self.root),
+                "paths": [path],
+                "profile": self.profile.model_dump(),
+                "facts": str(self.cache / "facts"),
+                "labels": labels,
+            }
+        )
+        if "refused" in answer:
+            raise UsageFault(answer["reason"])
+        return answer
+
     def _key(self, request: dict[str, Any]) -> str:
         environment = self.environment(())
         return canonical_sha256(

@@ -11,6 +11,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "manifest": ("bench_runner.cli.inventory.manifest:manifest", "Record what a suite contains."),
     "diff": ("bench_runner.cli.inventory.diff:diff", "Name what differs between two manifests."),
     "gate": ("bench_runner.cli.inventory.gate:gate", "Pass only the changes that were approved."),
+    "shadow": ("bench_runner.cli.inventory.shadow:shadow", "Label tests by hardware, with proof."),
 }
 
 

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bench_runner.inventory.probe import platforms, with_pytest, with_unittest
+from bench_runner.inventory.probe import platforms, shadow, with_pytest, with_unittest
 from bench_runner.inventory.probe.loading import Unfit
 from bench_runner.inventory.probe.sources import Sources
 
@@ -29,6 +29,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     devices = (request["profile"]["device"],)
     try:
         patches = platforms.apply(request["profile"])
+        if request["what"] == "shadow":
+            return shadow.materialise(request["paths"][0], request["labels"], sources, devices)
         if request["what"] == "unittest":
             found = {
                 request["paths"][0]: with_unittest.discover(request["paths"][0], sources, devices)
