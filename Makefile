@@ -10,7 +10,7 @@ PYTEST_ARGS ?=
 DEMO_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test docker lint format clean
+.PHONY: help setup demo test test-triton-versions docker lint format clean
 
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -24,6 +24,11 @@ demo: ## Set up and judge the example candidates on the CPU
 
 test: lint ## Set up, lint and run every test (BENCH_REQUIRE_DOCKER=1: no engine is an error)
 	@$(PYTHON_IN_VENV) -m pytest tests -n $(TEST_WORKERS) $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory test-triton-versions
+
+test-triton-versions: ## Run the tests of kernels on the oldest and the newest Triton
+	@./setup.sh cpu
+	@$(PYTHON_IN_VENV) tools/triton_versions.py -n $(TEST_WORKERS) $(PYTEST_ARGS)
 
 docker: ## Bring up a Docker engine and build the CPU image
 	@./setup.sh cpu

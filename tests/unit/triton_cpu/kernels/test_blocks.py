@@ -24,7 +24,9 @@ def pointer_kernel(x_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
         target = tl.advance(target, (N, 0))
 
 
-@pytest.mark.skipif(not hasattr(tl, "make_block_ptr"), reason="this Triton has no block pointers")
+@pytest.mark.skipif(
+    int(triton.__version__.split(".")[1]) >= 9, reason="Triton 3.9 has no block pointers any more"
+)
 @given(m=st.integers(1, 16), n=st.integers(1, 60))
 def test_block_pointer_walks_over_a_ragged_matrix(m: int, n: int) -> None:
     x = values(torch.float32, (m, n), m + n)
