@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""add: the element-wise sum of two tensors of one shape."""
+"""add and sub: the element-wise sum and difference of two tensors of one shape."""
 
 from __future__ import annotations
 
@@ -17,10 +17,16 @@ SHAPES = Shapes(
 )
 
 
+def build(shape: tuple[int, ...], dtype: torch.dtype, device: str) -> Inputs:
+    left = torch.randn(shape, dtype=dtype, device=device)
+    return Inputs((left, torch.randn_like(left)))
+
+
 @pytest.mark.add
 def test_add() -> None:
-    def build(shape: tuple[int, ...], dtype: torch.dtype, device: str) -> Inputs:
-        left = torch.randn(shape, dtype=dtype, device=device)
-        return Inputs((left, torch.randn_like(left)))
-
     Benchmark("add", "torch.add", build, SHAPES, gems_op=flag_gems.add, shape_desc="sizes").run()
+
+
+@pytest.mark.sub
+def test_sub() -> None:
+    Benchmark("sub", "torch.sub", build, SHAPES, gems_op=flag_gems.sub, shape_desc="sizes").run()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""abs and neg: element-wise operators of one tensor."""
+"""Element-wise functions of one tensor."""
 
 from __future__ import annotations
 
@@ -21,11 +21,33 @@ def build(shape: tuple[int, ...], dtype: torch.dtype, device: str) -> Inputs:
     return Inputs((torch.randn(shape, dtype=dtype, device=device),))
 
 
-@pytest.mark.abs
-def test_abs() -> None:
-    Benchmark("abs", "torch.abs", build, SHAPES, gems_op=flag_gems.abs, shape_desc="sizes").run()
+NAMES = (
+    *("abs", "neg", "exp", "log", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tanh", "sigmoid"),
+    *("relu", "silu", "gelu"),
+)
 
 
-@pytest.mark.neg
-def test_neg() -> None:
-    Benchmark("neg", "torch.neg", build, SHAPES, gems_op=flag_gems.neg, shape_desc="sizes").run()
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=getattr(pytest.mark, name)) for name in NAMES]
+)
+def test_unary(name: str) -> None:
+    where = "torch" if hasattr(torch, name) else "torch.nn.functional"
+    Benchmark(
+        name, f"{where}.{name}", build, SHAPES, gems_op=getattr(flag_gems, name), shape_desc="sizes"
+    ).run()
+
+
+@pytest.mark.bitwise_not
+def test_bitwise_not() -> None:
+    def whole(shape: tuple[int, ...], dtype: torch.dtype, device: str) -> Inputs:
+        return Inputs((torch.randint(0, 100, shape, device=device).to(dtype),))
+
+    Benchmark(
+        "bitwise_not",
+        "torch.bitwise_not",
+        whole,
+        SHAPES,
+        gems_op=flag_gems.bitwise_not,
+        dtypes=(torch.int32,),
+        shape_desc="sizes",
+    ).run()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accuracy of add, called directly and through torch."""
+"""Accuracy of add and sub, called directly and through torch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 import flag_gems
-from flag_gems.testing import assert_close, assert_equal, options, to_reference
+from flag_gems.testing import assert_close, assert_equal, options, samples, to_reference
 from flag_gems.testing.drawing import drawn
 from flag_gems.testing.hardware import HardwareClassification
 from flag_gems.testing.operands import FLOATING, INTEGRAL, values
@@ -73,3 +73,60 @@ def test_add_scales_the_second_operand(alpha, dtype):
     x, y = values((7, 33), dtype), values((33,), dtype)
     ref = torch.add(to_reference(x, upcast=True), to_reference(y, upcast=True), alpha=alpha)
     assert_close(flag_gems.add(x, y, alpha=alpha), ref, dtype)
+
+
+@pytest.mark.sub
+@pytest.mark.parametrize("dtype", [*FLOATING, *INTEGRAL])
+def test_sub(dtype):
+    x, y = values((7, 33), dtype), values((33,), dtype)
+    left, right = to_reference(x, upcast=True), to_reference(y, upcast=True)
+    assert_close(flag_gems.sub(x, y, alpha=2), torch.sub(left, right, alpha=2), dtype)
+    assert_close(flag_gems.rsub(x, y, 3), torch.rsub(left, right, alpha=3), dtype)
+    assert_close(flag_gems.sub(1, x), (1 - left).to(dtype), dtype)
+
+
+def test_out_is_resized_converted_and_may_be_strided():
+    x, y = values((6, 5), torch.float32), values((5,), torch.float32)
+    ref = to_reference(x, upcast=True) + to_reference(y, upcast=True)
+    out = torch.empty(0, device=x.device)
+    assert flag_gems.add_out(x, y, out=out) is out
+    assert_close(out, ref, x.dtype)
+    wide = torch.zeros(6, 10, dtype=torch.float64, device=x.device)[:, ::2]
+    assert_close(flag_gems.add_out(x, y, out=wide), ref, torch.float64, atol=1e-6)
+    assert_close(flag_gems.add_(x, y), ref, x.dtype)
+
+
+def test_what_torch_refuses_is_its_error():
+    x = values((6, 5), torch.float32)
+    for call in (
+        lambda: flag_gems.add_out(x, x, out=torch.empty(6, 5, dtype=torch.int32, device=x.device)),
+        lambda: flag_gems.add_(x[:1].expand(6, 5), x),
+        lambda: flag_gems.add_(x.flatten()[1:], x.flatten()[:-1]),
+        lambda: flag_gems.sub(x > 0, x > 0),
+        lambda: flag_gems.add(x, x[:4]),
+    ):
+        with pytest.raises(RuntimeError):
+            call()
+
+
+def test_a_number_beyond_single_precision_is_infinite():
+    x = values((4,), torch.float32)
+    assert_equal(flag_gems.add(x, 1e300), to_reference(x) + 1e300)
+    assert_equal(flag_gems.add(x.double(), 1e300), to_reference(x).double() + 1e300)
+
+
+def test_a_number_of_double_precision_is_exact():
+    x = torch.zeros(4, dtype=torch.float64, device=flag_gems.device)
+    assert flag_gems.add(x, 0.1).tolist() == [0.1] * 4
+    assert flag_gems.add(x.long(), 2**62 + 1).tolist() == [2**62 + 1] * 4
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
+def test_add_on_torchs_samples(dtype):
+    samples.check("add", dtype, ["add"], references=dtype is torch.float32 and not options.quick)
+
+
+@pytest.mark.sub
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+def test_sub_on_torchs_samples(dtype):
+    samples.check("sub", dtype, ["sub"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 import flag_gems
-from flag_gems.testing import assert_close, assert_equal, options, to_reference
+from flag_gems.testing import assert_close, assert_equal, options, samples, to_reference
 from flag_gems.testing.drawing import drawn
 from flag_gems.testing.hardware import HardwareClassification
 from flag_gems.testing.operands import FLOATING, INTEGRAL, values
@@ -65,3 +65,8 @@ def test_mul_through_torch():
     assert gems.calls == {"mul.Tensor": 1, "mul_.Tensor": 1}
     assert_close(res, ref * 2.5, x.dtype)
     assert_close(x, ref * ref, x.dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64, torch.bool])
+def test_mul_on_torchs_samples(dtype):
+    samples.check("mul", dtype, ["mul"])

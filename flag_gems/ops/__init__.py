@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that ATen has, one file a family: kernel and wrapper together."""
+
+from flag_gems.ops.div import div_mode, div_mode_
+
+__all__ = ["div_mode", "div_mode_"]

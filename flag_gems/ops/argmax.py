@@ -7,8 +7,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.ops import pointwise
-from flag_gems.runtime import dtypes, ledger, native, torch_device_fn
+from flag_gems.runtime import dtypes, ledger, native, pointwise, torch_device_fn
 from flag_gems.runtime.geometry import wrap_dim
 from flag_gems.runtime.reduction import Reduction, plan
 from flag_gems.runtime.tiling import TILE, next_power_of_2, warps
@@ -150,7 +149,7 @@ def argmax(input: torch.Tensor, dim: int | None = None, keepdim: bool = False) -
     """
     rank = input.dim()
     wrapped = None if dim is None else wrap_dim(dim, rank)
-    reason = pointwise.arithmetic_limit(input)
+    reason = pointwise.limit(input) or ("dtype torch.bool" if input.dtype is torch.bool else None)
     if dim is not None and wrapped is None:
         reason = "dim out of range"
     elif not input.numel() and (wrapped is None or input.shape[wrapped] == 0):

@@ -7,17 +7,19 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.ops import arithmetic, pointwise
-from flag_gems.runtime import ledger, native
+from flag_gems.runtime.pointwise import Operand, Pointwise
 
 
 @triton.jit
-def _multiply(x: tl.tensor, y: tl.tensor, scale: tl.tensor) -> tl.tensor:
+def _times(x: tl.tensor, y: tl.tensor) -> tl.tensor:
     return x * y
 
 
-def mul(input: pointwise.Operand, other: pointwise.Operand) -> torch.Tensor:
-    """``input * other``; forward only.
+_MUL = Pointwise(_times)
+
+
+def mul(input: Operand, other: Operand) -> torch.Tensor:
+    """``input * other``.
 
     Args:
         input: a tensor or a number.
@@ -29,26 +31,22 @@ def mul(input: pointwise.Operand, other: pointwise.Operand) -> torch.Tensor:
     Raises:
         RuntimeError: whatever torch raises for operands that do not fit together.
     """
-    reason = arithmetic.limit(input, other)
-    if reason is not None:
-        return native.call("mul.Tensor", reason, input, other)
-    ledger.record("mul.Tensor", "gems")
-    if not isinstance(input, torch.Tensor):
-        input, other = other, input
-    assert isinstance(input, torch.Tensor)
-    x, y = arithmetic.placed(input, other)
-    return pointwise.binary(_multiply, x, y, torch.result_type(input, other))
+    return _MUL("mul.Tensor", input, other)
 
 
-def mul_(input: torch.Tensor, other: pointwise.Operand) -> torch.Tensor:
+def mul_(input: torch.Tensor, other: Operand) -> torch.Tensor:
     """:func:`mul` in place; returns ``input``.
 
     Raises:
         RuntimeError: whatever torch raises where the result does not fit into ``input``.
     """
-    reason = arithmetic.limit(input, other) or arithmetic.in_place_limit(input, other)
-    if reason is not None:
-        return native.call("mul_.Tensor", reason, input, other)
-    ledger.record("mul_.Tensor", "gems")
-    x, y = arithmetic.placed(input, other)
-    return pointwise.binary(_multiply, x, y, torch.result_type(input, other), out=x)
+    return _MUL("mul_.Tensor", input, other, in_place=True)
+
+
+def mul_out(input: Operand, other: Operand, *, out: torch.Tensor) -> torch.Tensor:
+    """:func:`mul` into ``out``, resized where its shape differs.
+
+    Raises:
+        RuntimeError: whatever torch raises where the result does not fit into ``out``.
+    """
+    return _MUL("mul.out", input, other, out=out)

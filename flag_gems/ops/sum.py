@@ -9,8 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.ops import pointwise
-from flag_gems.runtime import dtypes, ledger, native, torch_device_fn
+from flag_gems.runtime import dtypes, ledger, native, pointwise, torch_device_fn
 from flag_gems.runtime.geometry import wrap_dim
 from flag_gems.runtime.reduction import Reduction, plan
 from flag_gems.runtime.tiling import warps

@@ -88,7 +88,8 @@ def source(parameters: Sequence[inspect.Parameter], kinds: Sequence[str], on_hos
         f"        {other}",
         "    try:",
         *(f"        {line}" for line in addresses),
-        f"        _key = ({', '.join([*key, *OPTIONS, ''])})",
+        # Without the kinds (None, 2.0) and (2.0, None) would be one key: neither is in it by value.
+        f"        _key = ({', '.join(['_kinds', *key, *OPTIONS, ''])})",
         "        _found = _kept.get(_key)",
         "    except (AttributeError, TypeError):",
         f"        {other}",

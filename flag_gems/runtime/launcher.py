@@ -149,6 +149,7 @@ class Kernel:
             "_exiting": exiting,
             "_hooks": hooks,
             "_kept": self._kept,
+            "_kinds": len(self._functions),
             "_miss": self._miss,
             "_on": torch_device_fn.device,
             "_other": self._other,

@@ -8,6 +8,9 @@ before it calls a kernel; a function of Gems that is called directly has to look
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+
 import torch
 
 from flag_gems.runtime import device
@@ -29,3 +32,23 @@ def limit(first: torch.Tensor, *others: torch.Tensor | None) -> str | None:
         if tensor is not None and reason is None:
             reason = "devices" if tensor.device != first.device else form_limit(tensor)
     return reason
+
+
+def resize_out(out: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
+    """Gives ``out`` the shape of the result that goes into it, as torch does for ``out=``.
+
+    Warns as torch does where elements are thrown away.
+    """
+    if out.shape != torch.Size(shape):
+        if out.numel():
+            warnings.warn(
+                "An output with one or more elements was resized since it had shape "
+                f"{list(out.shape)}, which does not match the required output shape {list(shape)}. "
+                "This behavior is deprecated, and in a future PyTorch release outputs will not be "
+                "resized unless they have zero elements. You can explicitly reuse an out tensor t "
+                "by resizing it, inplace, to zero elements with t.resize_(0).",
+                UserWarning,
+                stacklevel=3,
+            )
+        out.resize_(shape)
+    return out

@@ -151,3 +151,19 @@ def test_the_launch_happens_where_the_first_tensor_is():
         x, out = (torch.ones(16, device=device) for _ in range(2))
         run[(1,)](x, out, 16, 2.0, COUNT=1, TYPE=tl.float32)
         assert out.sum().item() == 32
+
+
+def _either(p, a, b, out):
+    value = tl.load(p)
+    if a is not None:
+        value = value * a
+    if b is not None:
+        value = value + b
+    tl.store(out, value)
+
+
+def test_which_of_two_arguments_is_missing_is_part_of_the_key():
+    launched, x, out = kernel(_either), _tensor(), _tensor()
+    for a, b, expected in ((2.0, None, 2), (None, 2.0, 3), (3.0, None, 3), (None, 5.0, 6)):
+        launched[(1,)](x, a, b, out)
+        assert out[0].item() == expected
