@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import torch
 
+from flag_gems.ops.fill import fill_
 from flag_gems.runtime import device, dtypes, ledger, native
 from flag_gems.runtime.geometry import is_dense
 from flag_gems.runtime.pointwise import apply, empty_for, write_limit
@@ -81,6 +82,8 @@ def copy_(input: torch.Tensor, src: torch.Tensor, non_blocking: bool = False) ->
     Raises:
         RuntimeError: whatever torch raises for tensors that do not fit together.
     """
+    if not isinstance(src, torch.Tensor):
+        return fill_(input, src)
     if input is src:
         ledger.record("copy_", "gems")
         return input
@@ -141,6 +144,10 @@ def to_copy(
     Raises:
         RuntimeError: whatever torch raises for arguments that do not fit together.
     """
+    if not isinstance(input, torch.Tensor):
+        # torch's dispatcher hands a number in a tensor to Python as the number.
+        ledger.record("_to_copy", "native", "number")
+        return torch.scalar_tensor(input, dtype=dtype, device=device)
     target = dtype or input.dtype
     reason = _source_limit(input, target)
     if reason is None and device is not None and torch.device(device) != input.device:
