@@ -129,7 +129,7 @@ def test_add_on_torchs_samples(dtype):
 
 def _complex(sample):
     return any(
-        torch.is_tensor(one) and one.is_complex() or isinstance(one, complex)
+        (torch.is_tensor(one) and one.is_complex()) or isinstance(one, complex)
         for one in (sample.input, *sample.args, *sample.kwargs.values())
     )
 

@@ -73,6 +73,10 @@ class Pointwise:
             numbers: keyword arguments that are further arguments of ``function``.
             keywords: keyword arguments that only torch is given.
         """
+        if not any(isinstance(operand, torch.Tensor) for operand in operands):
+            # torch's dispatcher hands a number in a tensor to Python as the number, be it the only
+            # operand.
+            operands = (torch.scalar_tensor(operands[0]), *operands[1:])
         extra = tuple(numbers.values()) if numbers else ()
         target = operands[0] if in_place else out
         reason = limit(*operands)
