@@ -76,7 +76,9 @@ class Pointwise:
         if not any(isinstance(operand, torch.Tensor) for operand in operands):
             # torch's dispatcher hands a number in a tensor to Python as the number, be it the only
             # operand.
-            operands = (torch.scalar_tensor(operands[0]), *operands[1:])
+            first, *others = operands
+            assert not isinstance(first, torch.Tensor)
+            operands = (torch.scalar_tensor(first), *others)
         extra = tuple(numbers.values()) if numbers else ()
         target = operands[0] if in_place else out
         reason = limit(*operands)
