@@ -12,6 +12,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "diff": ("bench_runner.cli.inventory.diff:diff", "Name what differs between two manifests."),
     "gate": ("bench_runner.cli.inventory.gate:gate", "Pass only the changes that were approved."),
     "shadow": ("bench_runner.cli.inventory.shadow:shadow", "Label tests by hardware, with proof."),
+    "plan": ("bench_runner.cli.inventory.plan:plan", "What may be decoupled, and what not."),
 }
 
 
