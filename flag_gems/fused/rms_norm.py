@@ -11,11 +11,13 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import dtypes, ledger, memory, native, torch_device_fn
+from flag_gems.fused import norm_tile
+from flag_gems.runtime import dtypes, ledger, memory, native
+from flag_gems.runtime.launcher import kernel
 from flag_gems.runtime.tiling import row_tile, warps
 
 
-@triton.jit
+@kernel
 def rms_norm_kernel(
     x,
     weight,
@@ -65,7 +67,7 @@ def rms_norm_kernel(
         tl.store(inverse + row, scale, mask=row < rows)
 
 
-@triton.jit
+@kernel
 def rms_norm_input_gradient_kernel(
     grad,
     x,
@@ -107,7 +109,7 @@ def rms_norm_input_gradient_kernel(
         tl.store(grad_x + base + column[None, :], result, mask=mask)
 
 
-@triton.jit
+@kernel
 def rms_norm_weight_gradient_kernel(
     grad,
     x,
@@ -152,24 +154,23 @@ def _forward(
     inverse = torch.empty(rows if keep else 0, dtype=dtypes.accumulate(x.dtype), device=x.device)
     if not x.numel():
         return out, inverse
-    block_m, block_n = row_tile(rows, columns, contiguous=True)
-    with torch_device_fn.device(x.device):
-        rms_norm_kernel[(triton.cdiv(rows, block_m),)](
-            x,
-            x if weight is None else weight,
-            out,
-            inverse,
-            rows,
-            columns,
-            float(eps),
-            HAS_WEIGHT=weight is not None,
-            KEEP=keep,
-            BLOCK_M=block_m,
-            BLOCK_N=block_n,
-            WHOLE=block_n >= columns,
-            COMPUTE=dtypes.compute(x.dtype),
-            num_warps=warps(block_m * block_n),
-        )
+    block_m, block_n, num_warps = norm_tile.forward(rows, columns, x.element_size())
+    rms_norm_kernel[(triton.cdiv(rows, block_m),)](
+        x,
+        x if weight is None else weight,
+        out,
+        inverse,
+        rows,
+        columns,
+        float(eps),
+        HAS_WEIGHT=weight is not None,
+        KEEP=keep,
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        WHOLE=block_n >= columns,
+        COMPUTE=dtypes.compute(x.dtype),
+        num_warps=num_warps,
+    )
     return out, inverse
 
 
@@ -185,21 +186,20 @@ def _input_gradient(
         return grad_x
     rows = inverse.numel()
     block_m, block_n = row_tile(rows, columns, contiguous=True)
-    with torch_device_fn.device(x.device):
-        rms_norm_input_gradient_kernel[(triton.cdiv(rows, block_m),)](
-            grad,
-            x,
-            x if weight is None else weight,
-            inverse,
-            grad_x,
-            rows,
-            columns,
-            HAS_WEIGHT=weight is not None,
-            BLOCK_M=block_m,
-            BLOCK_N=block_n,
-            COMPUTE=dtypes.compute(x.dtype),
-            num_warps=warps(block_m * block_n),
-        )
+    rms_norm_input_gradient_kernel[(triton.cdiv(rows, block_m),)](
+        grad,
+        x,
+        x if weight is None else weight,
+        inverse,
+        grad_x,
+        rows,
+        columns,
+        HAS_WEIGHT=weight is not None,
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        COMPUTE=dtypes.compute(x.dtype),
+        num_warps=warps(block_m * block_n),
+    )
     return grad_x
 
 
@@ -212,20 +212,19 @@ def _weight_gradient(
     block_m, block_n = row_tile(rows, columns, contiguous=False)
     groups = min(triton.cdiv(rows, block_m), _ROW_GROUPS)
     partial = torch.empty((groups, columns), dtype=inverse.dtype, device=x.device)
-    with torch_device_fn.device(x.device):
-        rms_norm_weight_gradient_kernel[(triton.cdiv(columns, block_n), groups)](
-            grad,
-            x,
-            inverse,
-            partial,
-            rows,
-            columns,
-            triton.cdiv(rows, groups),
-            BLOCK_M=block_m,
-            BLOCK_N=block_n,
-            COMPUTE=dtypes.compute(x.dtype),
-            num_warps=warps(block_m * block_n),
-        )
+    rms_norm_weight_gradient_kernel[(triton.cdiv(columns, block_n), groups)](
+        grad,
+        x,
+        inverse,
+        partial,
+        rows,
+        columns,
+        triton.cdiv(rows, groups),
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        COMPUTE=dtypes.compute(x.dtype),
+        num_warps=warps(block_m * block_n),
+    )
     return partial.sum(0).to(weight.dtype).view(weight.shape)
 
 
@@ -274,6 +273,75 @@ class _RmsNorm(torch.autograd.Function):
         return grad_x, grad_weight, None, None
 
 
+# What follows until rms_norm is the operator as one step of a compiled graph. A direct call does
+# without it: torch's dispatcher costs more than the launch.
+
+
+@torch.library.custom_op(
+    "flag_gems_python::rms_norm",
+    mutates_args=(),
+    schema="(Tensor x, Tensor? weight, int columns, float eps) -> (Tensor, Tensor)",
+)
+def _rms_norm(
+    x: torch.Tensor, weight: torch.Tensor | None, columns: int, eps: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    ledger.record("rms_norm", "gems")
+    return _forward(x, weight, columns, eps, keep=True)
+
+
+@_rms_norm.register_fake
+def _(
+    x: torch.Tensor, weight: torch.Tensor | None, columns: int, eps: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    inverse = x.new_empty(x.numel() // max(columns, 1), dtype=dtypes.accumulate(x.dtype))
+    return torch.empty_like(x), inverse
+
+
+@torch.library.custom_op(
+    "flag_gems_python::rms_norm_backward",
+    mutates_args=(),
+    schema="(Tensor grad, Tensor x, Tensor? weight, Tensor inverse, int columns)"
+    " -> (Tensor, Tensor)",
+)
+def _rms_norm_backward(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    inverse: torch.Tensor,
+    columns: int,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    grad = grad.contiguous()
+    grad_x = _input_gradient(grad, x, weight, inverse, columns)
+    if weight is None:
+        return grad_x, grad_x.new_empty(0)
+    return grad_x, _weight_gradient(grad, x, inverse, weight)
+
+
+@_rms_norm_backward.register_fake
+def _(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    inverse: torch.Tensor,
+    columns: int,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.empty_like(x), x.new_empty(0) if weight is None else torch.empty_like(weight)
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
+    x, weight, ctx.columns, _ = inputs
+    ctx.save_for_backward(x, weight, output[1])
+
+
+def _gradients(ctx: Any, grad: torch.Tensor, _: torch.Tensor) -> Any:
+    x, weight, inverse = ctx.saved_tensors
+    grad_x, grad_weight = _rms_norm_backward(grad, x, weight, inverse, ctx.columns)
+    return grad_x, None if weight is None else grad_weight, None, None
+
+
+_rms_norm.register_autograd(_gradients, setup_context=_keep)
+
+
 def rms_norm(
     x: torch.Tensor,
     normalized_shape: int | Sequence[int],
@@ -312,10 +380,12 @@ def rms_norm(
     reason = memory.limit(x, weight)
     if reason is not None:
         return native.call("rms_norm", reason, x, list(shape), weight, eps)
-    ledger.record("rms_norm", "gems")
     x = x.contiguous()
     weight = None if weight is None else weight.contiguous()
     columns = math.prod(shape)
+    if torch.compiler.is_compiling():
+        return _rms_norm(x, weight, columns, float(eps))[0]
+    ledger.record("rms_norm", "gems")
     if torch.is_grad_enabled() and (
         x.requires_grad or (weight is not None and weight.requires_grad)
     ):
