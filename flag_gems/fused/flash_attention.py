@@ -108,9 +108,7 @@ def _check(
         )
     tensors = (k, v, cu_seqlens_q, cu_seqlens_k, seqused_k, block_table)
     if q.device.type != device.name or any(t is not None and t.device != q.device for t in tensors):
-        raise ValueError(
-            f"flash_attn_varlen_func: all tensors must be on one {device.name} device"
-        )
+        raise ValueError(f"flash_attn_varlen_func: all tensors must be on one {device.name} device")
 
 
 def _rows_contiguous(tensor: torch.Tensor) -> torch.Tensor:
@@ -304,7 +302,8 @@ def flash_attn_varlen_func(
         v_descale=v_descale is not None,
         s_aux=s_aux is not None,
         cp_world_size=cp_world_size > 1,
-        gradient=torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad),
+        gradient=torch.is_grad_enabled()
+        and (q.requires_grad or k.requires_grad or v.requires_grad),
     )
     _check(q, k, v, cu_seqlens_q, cu_seqlens_k, seqused_k, block_table)
     q, k, v = _rows_contiguous(q), _rows_contiguous(k), _rows_contiguous(v)

@@ -98,9 +98,7 @@ def _fused_add_rms_norm(
         _fused_rows(x_rows, residual_rows, weight, eps)
 
 
-def _fused_rows(
-    x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float
-) -> None:
+def _fused_rows(x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float) -> None:
     rows, columns = x.shape
     block_m, block_n, num_warps = norm_tile.forward(rows, columns, x.element_size())
     fused_add_rms_norm_kernel[(triton.cdiv(rows, block_m),)](

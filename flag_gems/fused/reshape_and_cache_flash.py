@@ -148,9 +148,8 @@ def reshape_and_cache_flash(
     name = "reshape_and_cache_flash"
     fp8 = _FP8.get(kv_cache_dtype)
     if fp8 is None and kv_cache_dtype not in _PLAIN:
-        raise ValueError(
-            f"{name}: kv_cache_dtype is {kv_cache_dtype!r}, not one of {', '.join((*_PLAIN, *_FP8))}"
-        )
+        known = ", ".join((*_PLAIN, *_FP8))
+        raise ValueError(f"{name}: kv_cache_dtype is {kv_cache_dtype!r}, not one of {known}")
     if (
         key.dim() != 3
         or value.shape != key.shape

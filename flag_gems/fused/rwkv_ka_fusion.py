@@ -102,7 +102,7 @@ def rwkv_ka_fusion(
         H, N: heads and their size.
 
     Returns:
-        ``k * (1 + (a - 1) * ka)``; u, which is ``k * kk`` made length 1 within each head; ``u * a``.
+        ``k * (1 + (a - 1) * ka)``; u, which is ``k * kk`` made length 1 in each head; ``u * a``.
         All three like ``k``, computed in float32 (float64 for float64), not differentiable.
 
     Raises:

@@ -47,9 +47,7 @@ def rwkv_mm_sparsity_kernel(
 
 
 @kernel
-def rwkv_join_kernel(
-    partial, out, parts, d, PARTS: tl.constexpr, BLOCK_D: tl.constexpr
-):
+def rwkv_join_kernel(partial, out, parts, d, PARTS: tl.constexpr, BLOCK_D: tl.constexpr):
     column = tl.program_id(0) * BLOCK_D + tl.arange(0, BLOCK_D)
     part = tl.arange(0, PARTS)
     mask = (part < parts)[:, None] & (column < d)[None, :]
@@ -68,7 +66,7 @@ def _rwkv_mm_sparsity(k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     if v.stride(1) != 1 and d != 1:
         v = v.contiguous()
     on_cpu = device.name == "cpu"
-    block_n, block_d = (16, 256) if on_cpu else (16, 256)
+    block_n, block_d = 16, 256
     parts = 1 if on_cpu else min(triton.cdiv(n, block_n), _SLICES)
     rows = triton.cdiv(triton.cdiv(n, parts), block_n) * block_n
     parts = triton.cdiv(n, rows)

@@ -198,9 +198,7 @@ def _silu_and_mul_backward(
 
 
 @_silu_and_mul_backward.register_fake
-def _(
-    grad: torch.Tensor, x: torch.Tensor, y: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _(grad: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return x.new_empty(x.shape), y.new_empty(y.shape)
 
 
