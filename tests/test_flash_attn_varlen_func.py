@@ -68,8 +68,9 @@ def _check(res, lse, q, sequences, q_starts, dtype, slopes=None, **rules):
         own = None if slopes is None else to_reference(slopes, upcast=True)
         own = own[index] if own is not None and own.dim() == 2 else own
         ref, ref_lse = _sequence(wide[first:last], keys, vals, slopes=own, **rules)
-        # The weights are rounded to the dtype before they meet the values.
-        assert_close(res[first:last], ref, dtype, atol=1e-5 if dtype is torch.float32 else 2e-3)
+        # Weights are rounded to the dtype before they meet values, none of which is far above 4.
+        rounding = 4 * torch.finfo(dtype).eps / 2
+        assert_close(res[first:last], ref, dtype, atol=max(rounding, 1e-5))
         if lse is not None:
             assert_close(lse[:, first:last], ref_lse, torch.float32, atol=1e-5)
 
