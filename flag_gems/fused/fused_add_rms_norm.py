@@ -10,9 +10,9 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.fused import norm_tile
 from flag_gems.runtime import dtypes, ledger, memory
 from flag_gems.runtime.launcher import kernel
+from flag_gems.runtime.tiling import stream_tile
 
 
 @kernel
@@ -100,7 +100,7 @@ def _fused_add_rms_norm(
 
 def _fused_rows(x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float) -> None:
     rows, columns = x.shape
-    block_m, block_n, num_warps = norm_tile.forward(rows, columns, x.element_size())
+    block_m, block_n, num_warps = stream_tile(rows, columns, x.element_size())
     fused_add_rms_norm_kernel[(triton.cdiv(rows, block_m),)](
         x,
         residual,

@@ -11,10 +11,9 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.fused import norm_tile
 from flag_gems.runtime import dtypes, ledger, memory, native
 from flag_gems.runtime.launcher import kernel
-from flag_gems.runtime.tiling import row_tile, warps
+from flag_gems.runtime.tiling import row_tile, stream_tile, warps
 
 
 @kernel
@@ -154,7 +153,7 @@ def _forward(
     inverse = torch.empty(rows if keep else 0, dtype=dtypes.accumulate(x.dtype), device=x.device)
     if not x.numel():
         return out, inverse
-    block_m, block_n, num_warps = norm_tile.forward(rows, columns, x.element_size())
+    block_m, block_n, num_warps = stream_tile(rows, columns, x.element_size())
     rms_norm_kernel[(triton.cdiv(rows, block_m),)](
         x,
         x if weight is None else weight,

@@ -129,7 +129,7 @@ def rotary_embedding_kernel(
     )  # fmt: skip
 
 
-_HEAD_ELEMENTS = 4096
+_HEAD_ELEMENTS = 2048
 """Elements of a token's heads that a program holds at a time."""
 
 

@@ -10,8 +10,11 @@ import triton.language as tl
 from flag_gems.runtime import device, dtypes, ledger, memory
 from flag_gems.runtime.launcher import kernel
 
-_SLICES = 32
-"""Programs that share the rows of one tile of columns on a GPU; a second pass adds them up."""
+_ROWS = 64
+"""Rows of one program on a GPU, at least: the chain of a load that waits for another has to be
+short. A second pass adds up the programs of a column."""
+
+_MOST_PARTS = 256
 
 
 @kernel
@@ -66,8 +69,8 @@ def _rwkv_mm_sparsity(k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     if v.stride(1) != 1 and d != 1:
         v = v.contiguous()
     on_cpu = device.name == "cpu"
-    block_n, block_d = 16, 256
-    parts = 1 if on_cpu else min(triton.cdiv(n, block_n), _SLICES)
+    block_n, block_d = 16 if on_cpu else 32, 256
+    parts = 1 if on_cpu else min(triton.cdiv(n, _ROWS), _MOST_PARTS)
     rows = triton.cdiv(triton.cdiv(n, parts), block_n) * block_n
     parts = triton.cdiv(n, rows)
     out = torch.empty(d, dtype=v.dtype, device=v.device)
@@ -90,8 +93,8 @@ def _rwkv_mm_sparsity(k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         num_warps=4,
     )
     if parts > 1:
-        rwkv_join_kernel[(triton.cdiv(d, 128),)](
-            partial, out, parts, d, PARTS=triton.next_power_of_2(parts), BLOCK_D=128, num_warps=4
+        rwkv_join_kernel[(triton.cdiv(d, 32),)](
+            partial, out, parts, d, PARTS=triton.next_power_of_2(parts), BLOCK_D=32, num_warps=4
         )
     return out
 

@@ -13,12 +13,13 @@ import torch
 import triton
 import triton.language as tl
 
-from flag_gems.runtime import dtypes, ledger, memory, native, torch_device_fn
+from flag_gems.runtime import dtypes, ledger, memory, native
 from flag_gems.runtime.geometry import Grid2, grid2, wrap_dim
-from flag_gems.runtime.tiling import row_tile, warps
+from flag_gems.runtime.launcher import kernel
+from flag_gems.runtime.tiling import stream_tile
 
 
-@triton.jit
+@kernel
 def softmax_kernel(
     x,
     out,
@@ -74,7 +75,7 @@ def softmax_kernel(
             tl.store(out_row + column[None, :] * out_step, result, mask=mask)
 
 
-@triton.jit
+@kernel
 def softmax_backward_kernel(
     grad,
     y,
@@ -142,31 +143,32 @@ def _rows(tensors: list[torch.Tensor], dim: int) -> tuple[list[torch.Tensor], Gr
     raise AssertionError("contiguous tensors have at most two groups of dimensions around one")
 
 
-def _launch(kernel: Any, inputs: list[torch.Tensor], out: torch.Tensor, dim: int) -> None:
+def _launch(launchable: Any, inputs: list[torch.Tensor], out: torch.Tensor, dim: int) -> None:
     if out.dim() == 0:
         inputs, out, dim = [tensor.reshape(1) for tensor in inputs], out.view(1), 0
     (*inputs, _), rows, steps = _rows([*inputs, out], dim)
     columns = out.shape[dim]
-    block_m, block_n = row_tile(rows.size, columns, contiguous=steps[0] == 1 or columns == 1)
+    block_m, block_n, num_warps = stream_tile(
+        rows.size, columns, out.element_size(), contiguous=steps[0] == 1 or columns == 1
+    )
     geometry = [
         number
         for index, step in enumerate(steps)
         for number in (rows.outer[index], rows.inner[index], step)
     ]
-    with torch_device_fn.device(out.device):
-        kernel[(triton.cdiv(rows.size, block_m),)](
-            *inputs,
-            out,
-            rows.size,
-            columns,
-            rows.inner_size,
-            *geometry,
-            BLOCK_M=block_m,
-            BLOCK_N=block_n,
-            WHOLE=block_n >= columns,
-            COMPUTE=dtypes.compute(torch.promote_types(inputs[0].dtype, out.dtype)),
-            num_warps=warps(block_m * block_n),
-        )
+    launchable[(triton.cdiv(rows.size, block_m),)](
+        *inputs,
+        out,
+        rows.size,
+        columns,
+        rows.inner_size,
+        *geometry,
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        WHOLE=block_n >= columns,
+        COMPUTE=dtypes.compute(torch.promote_types(inputs[0].dtype, out.dtype)),
+        num_warps=num_warps,
+    )
 
 
 def _forward(input: torch.Tensor, dim: int, dtype: torch.dtype) -> torch.Tensor:

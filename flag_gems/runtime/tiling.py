@@ -7,7 +7,7 @@ program and next to nothing for an element, so it wants few programs with large 
 
 from __future__ import annotations
 
-from flag_gems.runtime import interpreted
+from flag_gems.runtime import device, interpreted
 
 TILE: int = 1 << 16 if interpreted else 1 << 12
 """Elements that one program holds of one tensor."""
@@ -43,3 +43,23 @@ def row_tile(rows: int, columns: int, contiguous: bool) -> tuple[int, int]:
         return 1, TILE
     height = min(height, max(TILE // width, 64))
     return height, min(width, max(TILE // height, 1))
+
+
+def stream_tile(
+    rows: int, columns: int, element_size: int, contiguous: bool = True
+) -> tuple[int, int, int]:
+    """Tile and warps (rows, columns, warps) of a kernel that is as fast as it reads and writes.
+
+    Two 128-bit loads a lane hide the latency of memory, and a warp or two for a short row need
+    little exchange through shared memory; on an H200 nothing else was faster for rows of 1024 to
+    16384 elements.
+    """
+    if device.name == "cpu" or interpreted or not contiguous:
+        block_m, block_n = row_tile(rows, columns, contiguous)
+        return block_m, block_n, warps(block_m * block_n)
+    width = next_power_of_2(columns)
+    if width > ROW:
+        return 1, TILE, 8
+    lanes = 2 * 16 // element_size * 32
+    height = min(max(2048 // width, 1), next_power_of_2(rows))
+    return height, width, min(max(height * width // lanes, 1), 16)
