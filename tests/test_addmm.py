@@ -8,11 +8,9 @@ import torch
 
 import flag_gems
 from flag_gems.testing import assert_close, options, to_reference
-from flag_gems.testing.hardware import HardwareClassification
 from flag_gems.testing.operands import FLOATING, values
 
 pytestmark = pytest.mark.addmm
-hw_classification = HardwareClassification.ACCELERATOR
 
 BIASES = [(13,), (17, 1)] if options.quick else [(13,), (17, 1), (17, 13), (1,), ()]
 

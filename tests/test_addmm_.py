@@ -8,11 +8,9 @@ import torch
 
 import flag_gems
 from flag_gems.testing import assert_close, options, to_reference
-from flag_gems.testing.hardware import HardwareClassification
 from flag_gems.testing.operands import FLOATING, values
 
 pytestmark = pytest.mark.addmm_
-hw_classification = HardwareClassification.ACCELERATOR
 
 SHAPES = [(17, 40, 13)] if options.quick else [(17, 40, 13), (1, 1, 1), (64, 32, 16), (5, 300, 2)]
 

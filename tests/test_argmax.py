@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 import flag_gems
 from flag_gems.testing import assert_equal, options, to_reference
 from flag_gems.testing.drawing import drawn, shapes
-from flag_gems.testing.hardware import HardwareClassification
 from flag_gems.testing.operands import FLOATING, INTEGRAL, values
 
 pytestmark = pytest.mark.argmax
-hw_classification = HardwareClassification.ACCELERATOR
 
 SHAPES = [(37,), (7, 130)] if options.quick else [(37,), (7, 130), (3, 5, 33), (1, 1), (50_021,)]
 

@@ -8,11 +8,9 @@ import torch
 
 import flag_gems
 from flag_gems.testing import assert_close, options, to_reference
-from flag_gems.testing.hardware import HardwareClassification
 from flag_gems.testing.operands import FLOATING, values
 
 pytestmark = pytest.mark.layer_norm
-hw_classification = HardwareClassification.ACCELERATOR
 
 SHAPES = [((4, 37), 1), ((3, 5, 7), 2)]
 if not options.quick:

@@ -8,11 +8,9 @@ import torch
 
 import flag_gems
 from flag_gems.testing import assert_close, options, to_reference
-from flag_gems.testing.hardware import HardwareClassification
 from flag_gems.testing.operands import FLOATING, values
 
 pytestmark = pytest.mark.mm
-hw_classification = HardwareClassification.ACCELERATOR
 
 SHAPES = [(1, 1, 1), (17, 33, 65)]
 if not options.quick:

@@ -12,11 +12,9 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 import flag_gems
 from flag_gems.testing import assert_close, assert_equal, options, samples, to_reference
 from flag_gems.testing.drawing import drawn
-from flag_gems.testing.hardware import HardwareClassification
 from flag_gems.testing.operands import FLOATING, INTEGRAL, values
 
 pytestmark = pytest.mark.mul
-hw_classification = HardwareClassification.ACCELERATOR
 
 SHAPES = [(7, 33)] if options.quick else [(7, 33), (1,), (), (0, 3), (20_011,)]
 

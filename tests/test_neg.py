@@ -8,11 +8,9 @@ import torch
 
 import flag_gems
 from flag_gems.testing import assert_equal, options, to_reference
-from flag_gems.testing.hardware import HardwareClassification
 from flag_gems.testing.operands import FLOATING, INTEGRAL, values
 
 pytestmark = pytest.mark.neg
-hw_classification = HardwareClassification.ACCELERATOR
 
 SHAPES = [(7, 33)] if options.quick else [(7, 33), (1,), (), (0, 3), (2, 3, 4, 5), (20_011,)]
 

@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 import flag_gems
 from flag_gems.testing import assert_close, options, to_reference
 from flag_gems.testing.drawing import drawn, shapes
-from flag_gems.testing.hardware import HardwareClassification
 from flag_gems.testing.operands import FLOATING, INTEGRAL, values
-
-hw_classification = HardwareClassification.ACCELERATOR
 
 SHAPES = [(37,), (5, 33), (3, 7, 17)]
 if not options.quick:

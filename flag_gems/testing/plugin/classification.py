@@ -3,7 +3,8 @@
 
 The names, the values and the class attribute are those of `HardwareClassification` in PyTorch's
 test suite. A module may carry the attribute as well, for tests that are functions; a class's own or
-inherited label comes first. Unlike PyTorch's, a selection that leaves no test is refused.
+inherited label comes first, and an operator's mark stands for ACCELERATOR. Unlike PyTorch's, a
+selection that leaves no test is refused.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from .catalog import operator_marks
 from .shared import is_worker
 
 ATTRIBUTE = "hw_classification"
@@ -58,8 +60,15 @@ def classification_of(*owners: Any) -> HardwareClassification | None:
 
 
 def item_classification(item: pytest.Item) -> HardwareClassification | None:
-    """The label of a collected test; see :func:`classification_of`."""
-    return classification_of(getattr(item, "cls", None), getattr(item, "module", None))
+    """The label of a collected test; see :func:`classification_of`.
+
+    A test with an operator's mark is of class ACCELERATOR where nothing else is said: it calls the
+    operator on the device that the process has.
+    """
+    label = classification_of(getattr(item, "cls", None), getattr(item, "module", None))
+    if label is None and operator_marks(item):
+        return HardwareClassification.ACCELERATOR
+    return label
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -3,6 +3,12 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from flag_gems.runtime import capability, device
@@ -183,6 +189,33 @@ def test_a_mark_that_asks_for_nothing_known_is_refused(checkout, probe, argument
     done = checkout.pytest("-q", "tests/test_probe.py")
     assert done.code == pytest.ExitCode.USAGE_ERROR
     assert "requires_capabilities takes names of dtype.bf16" in done.text
+
+
+def test_an_operators_mark_stands_for_the_accelerator(checkout, probe):
+    probe("import pytest\n@pytest.mark.softmax\ndef test_it(): pass\ndef test_bare(): pass\n")
+    done = checkout.pytest(
+        "--collect-only", "-q", "tests/test_probe.py", "--hw-classification", "ACCELERATOR"
+    )
+    assert done.code == 0, done.text
+    assert "1/2 tests collected (1 deselected)" in done.text
+
+
+def test_the_whole_accuracy_suite_is_classified():
+    """Selecting every class must leave nothing out."""
+    root = Path(__file__).resolve().parents[3]
+    files = sorted(str(path.relative_to(root)) for path in (root / "tests").glob("test_*.py"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "--quick", "--color=no",
+         "-p", "no:cacheprovider", *files,
+         "--hw-classification", *HardwareClassification.__members__],
+        cwd=root,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^\d+ tests collected in", done.stdout, re.MULTILINE), done.stdout[-300:]
 
 
 def test_every_vendor_declares_every_capability():
