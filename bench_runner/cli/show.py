@@ -83,7 +83,8 @@ def _print_job(console: Console, run: RunFolder, job: Job, verdict: Verdict | No
     line(
         "seconds",
         f"queue {phases.queue_s:.2f}, start {phases.start_s:.2f}, import {phases.import_s:.2f}, "
-        f"pytest {phases.pytest_s:.2f}, collect {phases.collect_s:.2f}, "
+        f"pytest {phases.pytest_s:.2f}, counters {phases.counters_s:.2f}, "
+        f"collect {phases.collect_s:.2f}, "
         f"judge {phases.judge_s:.2g}",
     )
     if verdict.privileges:

@@ -183,5 +183,6 @@ class Timeline(Claim):
     first_line: float | None = None
     imported: float | None = None
     pytest_end: float | None = None
+    counters_end: float | None = None
     stragglers: NonNegativeInt = 0
     """Processes that were still alive when the session had ended; the supervisor killed them."""

@@ -31,8 +31,10 @@ class Phases(Record):
     """Importing torch, triton, flag_gems and pytest."""
     pytest_s: NonNegativeFloat = 0.0
     """The pytest session: collection, inputs, the candidate, reports."""
+    counters_s: NonNegativeFloat = 0.0
+    """The session once more under a profiler of hardware counters, in profile mode."""
     collect_s: NonNegativeFloat = 0.0
-    """From the end of pytest: exit, container removed, artifacts read back."""
+    """From the end of the session: exit, container removed, artifacts read back."""
     judge_s: NonNegativeFloat = 0.0
     """Holding what came back against the mode's contract."""
 
@@ -43,7 +45,7 @@ class Phases(Record):
 
     @property
     def total_s(self) -> float:
-        return self.import_s + self.pytest_s + self.overhead_s
+        return self.import_s + self.pytest_s + self.counters_s + self.overhead_s
 
 
 class CaseTiming(Record):

@@ -61,14 +61,12 @@ def main(argv: list[str]) -> int:
     stragglers = kill_descendants(os.getpid())
     with open(job_path, encoding="utf-8") as file:
         profiler = json.load(file).get("counters")
+    readings = {"first_line": FIRST_LINE}
     if code == 0 and profiler:
         counters.collect(profiler, [*session, COUNTED], out, run)
         stragglers += kill_descendants(os.getpid())
-    write_claim(
-        out,
-        "supervisor.json",
-        {"first_line": FIRST_LINE, "stragglers": stragglers},
-    )
+        readings["counters_end"] = time.time()
+    write_claim(out, "supervisor.json", {**readings, "stragglers": stragglers})
     return code if code >= 0 else 128 - code
 
 

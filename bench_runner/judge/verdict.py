@@ -171,15 +171,16 @@ def phases(outcome: Outcome, timeline: Timeline, queue_s: float, judged_from: fl
     marks = [outcome.submitted_at]
     # A session that was killed spent the rest of its time in pytest.
     pytest_end = timeline.pytest_end or (outcome.ended_at if timeline.imported else None)
-    for reading in (timeline.first_line, timeline.imported, pytest_end):
+    for reading in (timeline.first_line, timeline.imported, pytest_end, timeline.counters_end):
         inside = reading is not None and marks[-1] <= reading <= outcome.ended_at
         marks.append(reading if inside and reading is not None else marks[-1])
-    begin, started, imported, ended = marks
+    begin, started, imported, tested, ended = marks
     return Phases(
         queue_s=round(queue_s, 3),
         start_s=round(started - begin, 3),
         import_s=round(imported - started, 3),
-        pytest_s=round(ended - imported, 3),
+        pytest_s=round(tested - imported, 3),
+        counters_s=round(ended - tested, 3),
         collect_s=round(max(0.0, judged_from - ended), 3),
         # Some tenths of a millisecond for most reports.
         judge_s=round(max(0.0, time.time() - judged_from), 6),

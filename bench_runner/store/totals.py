@@ -12,7 +12,7 @@ from collections import Counter
 
 from bench_runner.contract.verdict import Verdict
 
-PHASES = ("queue", "start", "import", "pytest", "collect", "judge")
+PHASES = ("queue", "start", "import", "pytest", "counters", "collect", "judge")
 BUCKETS_S = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
 """From the floor of a container's start to the longest job that --timeout is used for."""
 NANO = 1_000_000_000
@@ -41,6 +41,8 @@ class Totals:
             return
         for name in PHASES:
             seconds = getattr(verdict.phases, f"{name}_s")
+            if name == "counters" and seconds == 0.0:
+                continue
             bucket = (backend, mode, name, bisect.bisect_left(BUCKETS_S, seconds))
             self.jobs[bucket] += 1
             self.nanoseconds[bucket] += round(seconds * NANO)

@@ -14,9 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_runner.contract.outcome import Ending
+from bench_runner.contract.claims import Timeline
+from bench_runner.contract.outcome import Ending, Outcome
 from bench_runner.contract.status import Mode, Status
 from bench_runner.judge.benchmark import geometric_mean
+from bench_runner.judge.verdict import phases
 from bench_runner.store.artifacts import LARGEST_ARTIFACT, MOST_ARTIFACTS, collect
 from tests.unit.bench_runner.records import CASES, TESTS, conclude
 
@@ -529,11 +531,20 @@ def test_a_folder_that_the_job_took_away_is_an_empty_one(tmp_path: Path) -> None
 
 
 def test_phases_add_up_to_the_wall_time(tmp_path: Path) -> None:
-    phases = conclude(tmp_path, Mode.PREFLIGHT, GOOD[Mode.PREFLIGHT]).phases
-    assert phases.start_s == pytest.approx(1, abs=0.01)
-    assert phases.import_s == pytest.approx(1, abs=0.01)
-    assert phases.pytest_s == pytest.approx(2, abs=0.01)
-    assert phases.queue_s == 0.5
+    found = conclude(tmp_path, Mode.PREFLIGHT, GOOD[Mode.PREFLIGHT]).phases
+    assert found.start_s == pytest.approx(1, abs=0.01)
+    assert found.import_s == pytest.approx(1, abs=0.01)
+    assert found.pytest_s == pytest.approx(2, abs=0.01)
+    assert found.queue_s == 0.5
+    assert found.counters_s == 0.0
+
+
+def test_a_second_session_for_counters_has_a_phase_of_its_own() -> None:
+    outcome = Outcome(Ending.EXITED, 10.0, 40.0, 0)
+    timeline = Timeline(first_line=11.0, imported=14.0, pytest_end=20.0, counters_end=38.0)
+    found = phases(outcome, timeline, 0.0, 40.5)
+    assert (found.start_s, found.import_s, found.pytest_s) == (1.0, 3.0, 6.0)
+    assert (found.counters_s, found.collect_s) == (18.0, 2.5)
 
 
 @given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20))
