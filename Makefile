@@ -6,11 +6,13 @@ BACKEND ?= cpu
 # Two workers keep a small machine busy without starving the kernels that the tests time.
 TEST_WORKERS ?= 2
 PYTEST_ARGS ?=
+# Arguments of tools/upstream_triton_tests.py.
+UPSTREAM_ARGS ?=
 # Options of bench-runner run, for example --executor local.
 DEMO_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-triton-versions docker lint format clean
+.PHONY: help setup demo test test-triton-versions test-upstream docker lint format clean
 
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,6 +31,10 @@ test: lint ## Set up, lint and run every test (BENCH_REQUIRE_DOCKER=1: no engine
 test-triton-versions: ## Run the tests of kernels on the oldest and the newest Triton
 	@./setup.sh cpu
 	@$(PYTHON_IN_VENV) tools/triton_versions.py -n $(TEST_WORKERS) $(PYTEST_ARGS)
+
+test-upstream: ## Run upstream Triton's own tests on the CPU (an hour; UPSTREAM_ARGS: files, --repository DIR, ...)
+	@./setup.sh cpu
+	@$(PYTHON_IN_VENV) tools/upstream_triton_tests.py -n $(TEST_WORKERS) --limit 120 $(UPSTREAM_ARGS)
 
 docker: ## Bring up a Docker engine and build the CPU image
 	@./setup.sh cpu

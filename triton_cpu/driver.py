@@ -86,6 +86,7 @@ class CPUDriver(DriverBase):
 
     def __init__(self) -> None:
         from triton_cpu.cache import check_entries_of_cpu_kernels
+        from triton_cpu.kernel_code import offer_launchers
         from triton_cpu.launcher import make_launcher
 
         super().__init__()
@@ -93,6 +94,7 @@ class CPUDriver(DriverBase):
         self.launcher_cls = make_launcher
         self._target = GPUTarget("cpu", host.cpu().name, 1)
         check_entries_of_cpu_kernels()
+        offer_launchers()
 
     @classmethod
     def is_active(cls) -> bool:

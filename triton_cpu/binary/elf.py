@@ -55,6 +55,11 @@ class Symbol:
         return self.section == UNDEFINED
 
     @property
+    def is_left_to_loader(self) -> bool:
+        """Whether the name is bound at load time: a weak definition is only a default."""
+        return self.is_undefined or (self.is_exported and self.binding == WEAK)
+
+    @property
     def is_exported(self) -> bool:
         return (
             not self.is_undefined

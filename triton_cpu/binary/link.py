@@ -85,7 +85,7 @@ class _Link:
                 dynamic_relocations += 1
             elif item.kind not in machine.direct:
                 raise UnsupportedObject(f"relocation {item.kind} of {self.source.machine}")
-            elif symbol.is_undefined:
+            elif symbol.is_left_to_loader:
                 if item.kind not in machine.calls:
                     raise UnsupportedObject(f"{symbol.name} is data of another library")
                 self.got.setdefault(item.symbol, len(self.got))
@@ -198,7 +198,7 @@ class _Link:
         entries = b""
         for index in self.got:
             symbol, place = symbols[index], self._entry_address(index)
-            if symbol.is_undefined:
+            if symbol.is_left_to_loader:
                 entries += elf.RELA.pack(place, order[index] << 32 | machine.got_entry, 0)
             else:
                 entries += elf.RELA.pack(place, machine.relative, self._address(symbol))
@@ -207,7 +207,7 @@ class _Link:
                 continue
             symbol = symbols[item.symbol]
             place = self.placed[item.section].address + item.offset
-            if symbol.is_undefined:
+            if symbol.is_left_to_loader:
                 info = order[item.symbol] << 32 | machine.absolute
                 entries += elf.RELA.pack(place, info, item.addend)
             else:
@@ -238,7 +238,7 @@ class _Link:
             symbol = self.source.symbols[item.symbol]
             if item.kind in machine.through_got:
                 patch, target = machine.through_got[item.kind], self._entry_address(item.symbol)
-            elif symbol.is_undefined:
+            elif symbol.is_left_to_loader:
                 patch, target = machine.direct[item.kind], self._stub_address(item.symbol)
             else:
                 patch, target = machine.direct[item.kind], self._address(symbol)

@@ -18,6 +18,35 @@ if TYPE_CHECKING:
 LINE_BYTES = 1024
 """Longest line that a kernel prints; more is cut."""
 
+# Weak: whoever loads the kernel may bring functions of these names, and the dynamic linker then
+# takes those. With none, a kernel loads and runs all the same, as in what AOTInductor packages.
+_WRITE_ALL = """define internal void @write_all(i32 %file, ptr %text, i64 %bytes) {
+entry:
+  br label %head
+head:
+  %at = phi ptr [%text, %entry], [%next, %more]
+  %left = phi i64 [%bytes, %entry], [%rest, %more]
+  %done = call i64 @write(i32 %file, ptr %at, i64 %left)
+  %wrong = icmp sle i64 %done, 0
+  br i1 %wrong, label %end, label %more
+more:
+  %next = getelementptr i8, ptr %at, i64 %done
+  %rest = sub i64 %left, %done
+  %all = icmp eq i64 %rest, 0
+  br i1 %all, label %end, label %head
+end:
+  ret void
+}"""
+_PRINT = """define weak void @triton_cpu_print(ptr %text, i64 %bytes) {
+  call void @write_all(i32 1, ptr %text, i64 %bytes)
+  ret void
+}"""
+_FAIL = """define weak void @triton_cpu_fail(ptr %text, i64 %bytes) {
+  call void @write_all(i32 2, ptr %text, i64 %bytes)
+  call void @abort()
+  ret void
+}"""
+
 
 def text_constant(f: Lowering, text: str) -> tuple[Value, int]:
     """A zero-ended string in the module, and its length."""
@@ -28,6 +57,16 @@ def text_constant(f: Lowering, text: str) -> tuple[Value, int]:
     )
     f.e.globals.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{inside}"')
     return Value(PTR, name), len(data) - 1
+
+
+def _supply(f: Lowering, name: str, definition: str) -> None:
+    """Defines ``name`` for the case that whoever loads the kernel does not."""
+    f.e.declarations |= {
+        name: definition,
+        "write_all": _WRITE_ALL,
+        "write": "declare i64 @write(i32, ptr, i64)",
+        "abort": "declare void @abort()",
+    }
 
 
 def _format(f: Lowering, form: str, values: list[Value]) -> tuple[Value, Value]:
@@ -92,6 +131,7 @@ def device_print(f: Lowering, operation: Operation) -> None:
             arguments += [*index, passed]
         text, length = _format(f, form, arguments)
         e.call("triton_cpu_print", None, [text, length])
+        _supply(f, "triton_cpu_print", _PRINT)
 
     if not values:
         line([], None, 0)
@@ -127,6 +167,7 @@ def device_assert(f: Lowering, operation: Operation) -> None:
         e.label(failed)
         text, length = text_constant(f, whole)
         e.call("triton_cpu_fail", None, [text, e.const(I64, length)])
+        _supply(f, "triton_cpu_fail", _FAIL)
         # What follows may rely on what was asserted.
         e.write("ret void")
         e.label(passed)
