@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
+import sys
+import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from mutations import Mutation
@@ -13,7 +17,7 @@ from bench_runner.inventory.diff import diff
 from bench_runner.inventory.discovery import Discovery
 from bench_runner.inventory.findings import Finding
 from bench_runner.inventory.manifest import make_manifest
-from bench_runner.inventory.profile import Profile
+from bench_runner.inventory.profile import Profile, load_profile
 from bench_runner.inventory.records import Manifest
 
 
@@ -27,15 +31,13 @@ class Bench:
         self.python = python
         self.cache = cache
 
-    def fresh(self) -> None:
-        """Lays the suite out as it is, leaving files alone that need no change."""
-        for source in self.suite.rglob("*"):
-            target = self.copy / source.relative_to(self.suite)
-            if source.is_dir():
-                target.mkdir(parents=True, exist_ok=True)
-            elif not target.is_file() or target.read_bytes() != source.read_bytes():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, target)
+    def fresh(self, touched: Iterable[str] | None = None) -> None:
+        """Lays the suite out as it is, or puts back the files that were touched."""
+        if touched is None:
+            shutil.copytree(self.suite, self.copy, dirs_exist_ok=True)
+            return
+        for name in touched:
+            shutil.copyfile(self.suite / name, self.copy / name)
 
     def manifest(self, files: tuple[str, ...]) -> Manifest:
         discovery = Discovery(
@@ -49,13 +51,14 @@ class Bench:
 
     def findings(self, mutation: Mutation) -> list[Finding]:
         """What the mutation causes."""
-        self.fresh()
+        if not self.copy.is_dir():
+            self.fresh()
         before = self.manifest(self.files(mutation))
-        mutation.apply(self.copy)
         try:
+            mutation.apply(self.copy)
             after = self.manifest(self.files(mutation))
         finally:
-            self.fresh()
+            self.fresh((mutation.file, *(file for file, _, _ in mutation.also)))
         return list(diff(before, after).findings)
 
 
@@ -70,3 +73,31 @@ def verdict(mutation: Mutation, findings: list[Finding]) -> str:
         if not any(mutation.subject in subject for subject in subjects):
             return f"expected {mutation.subject} as subject, found {subjects}"
     return ""
+
+
+def main(which: str, suite: Path, profile: str, python: str) -> int:
+    """Prints the bench's table; returns the number of mutations that were not named rightly."""
+    edits = importlib.import_module(f"{which}_mutations")
+    wrong = 0
+    print("| edit | file | findings | as expected |\n|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        bench = Bench(suite, work, load_profile(profile), python, work / "cache")
+        for mutation in (*edits.DAMAGE, *edits.HARMLESS):
+            findings = bench.findings(mutation)
+            trouble = verdict(mutation, findings)
+            wrong += bool(trouble)
+            kinds = ", ".join(
+                f"{kind} x{count}" if count > 1 else kind
+                for kind, count in Counter(item.kind for item in findings).items()
+            )
+            print(
+                f"| {mutation.name} | `{Path(mutation.file).name}` | {kinds or 'none'} "
+                f"| {trouble or 'yes'} |",
+                flush=True,
+            )
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4]) > 0)
