@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sum and argmax: over everything, and along the last dimension."""
+"""Reductions: over everything, and along the last dimension."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def build(shape: tuple[int, ...], dtype: torch.dtype, device: str, dim: int | No
     return Inputs((x,), {} if dim is None else {"dim": dim})
 
 
-@pytest.mark.sum
-def test_sum() -> None:
-    Benchmark("sum", "torch.sum", build, SHAPES, gems_op=flag_gems.sum, params=DIMENSIONS).run()
+NAMES = ("sum", "mean", "max", "min", "amax", "amin", "argmax", "argmin", "any", "all", "prod")
 
 
-@pytest.mark.argmax
-def test_argmax() -> None:
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=getattr(pytest.mark, name)) for name in NAMES]
+)
+def test_reduction(name: str) -> None:
     Benchmark(
-        "argmax", "torch.argmax", build, SHAPES, gems_op=flag_gems.argmax, params=DIMENSIONS
+        name, f"torch.{name}", build, SHAPES, gems_op=getattr(flag_gems, name), params=DIMENSIONS
     ).run()

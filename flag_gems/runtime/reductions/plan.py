@@ -3,23 +3,38 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import torch
 
-from flag_gems.runtime import interpreted
+from flag_gems.runtime import interpreted, torch_device_fn
 from flag_gems.runtime.geometry import Grid2, grid2
 from flag_gems.runtime.tiling import TILE, next_power_of_2
 
-_PROGRAMS = 1 if interpreted else 512
-"""Programs a reduction is split into when it keeps few elements: enough to fill a large GPU."""
+
+def _programs() -> int:
+    """Programs a reduction is split into when it keeps few elements: enough to fill the device.
+
+    On a GPU four tiles for each multiprocessor and a multiple of their number, so that all end at
+    about the same time; on a CPU some for each thread.
+    """
+    if interpreted:
+        return 1
+    properties = getattr(torch_device_fn, "get_device_properties", None)
+    if properties is None:
+        return 4 * torch.get_num_threads()
+    return 4 * int(getattr(properties(), "multi_processor_count", 128))
+
+
+_PROGRAMS = functools.cache(_programs)
 
 _LEAST_CHUNK = 8192
 """Elements below which a program's own cost outweighs what splitting gains."""
 
 
 @dataclass(frozen=True)
-class Reduction:
+class Plan:
     """A reduction ready for a kernel: the source and how it is walked."""
 
     source: torch.Tensor
@@ -31,6 +46,15 @@ class Reduction:
     """Reduced elements of one program, a multiple of ``block_reduced``."""
     splits: int
     """Programs that share the reduced elements of a tile; a second pass joins them."""
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        return -(-self.kept.size // self.block_kept), self.splits
+
+    @property
+    def even(self) -> bool:
+        """Whether every tile of reduced elements is full."""
+        return self.reduced.size % self.block_reduced == 0
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -48,7 +72,7 @@ class Reduction:
         )
 
 
-def plan(source: torch.Tensor, dims: tuple[int, ...]) -> Reduction:
+def plan(source: torch.Tensor, dims: tuple[int, ...]) -> Plan:
     """The reduction of a non-empty ``source`` over ``dims`` (in range, none twice).
 
     A source whose strides need more than two dimensions in a group is copied first.
@@ -69,7 +93,7 @@ def _group(tensor: torch.Tensor, dims: tuple[int, ...]) -> Grid2 | None:
     return grid2([tensor.shape[dim] for dim in dims], [[tensor.stride(dim) for dim in dims]])
 
 
-def _tiled(source: torch.Tensor, kept: Grid2, reduced: Grid2) -> Reduction:
+def _tiled(source: torch.Tensor, kept: Grid2, reduced: Grid2) -> Plan:
     kept_width = next_power_of_2(kept.size)
     reduced_width = next_power_of_2(reduced.size)
     step = reduced.inner[0] if reduced.inner_size > 1 else reduced.outer[0]
@@ -84,7 +108,7 @@ def _tiled(source: torch.Tensor, kept: Grid2, reduced: Grid2) -> Reduction:
     # At least two elements each, so that the second pass is always the smaller one.
     least = max(_LEAST_CHUNK // block_kept, block_reduced, 2)
     worth = max(reduced.size // least, 1)
-    chunk = -(-blocks // min(max(_PROGRAMS // tiles, 1), worth)) * block_reduced
+    chunk = -(-blocks // min(max(_PROGRAMS() // tiles, 1), worth)) * block_reduced
     # From the chunk back to the number of programs, so that none is left without an element.
     splits = -(-reduced.size // chunk)
-    return Reduction(source, kept, reduced, block_kept, block_reduced, chunk, splits)
+    return Plan(source, kept, reduced, block_kept, block_reduced, chunk, splits)
