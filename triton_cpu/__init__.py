@@ -13,5 +13,6 @@ Beside a GPU it stays out of the way until it is asked for::
 from __future__ import annotations
 
 from triton_cpu.activation import disable, enable, is_enabled
+from triton_cpu.packing import admit
 
-__all__ = ["disable", "enable", "is_enabled"]
+__all__ = ["admit", "disable", "enable", "is_enabled"]

@@ -55,6 +55,16 @@ def _half(value: float) -> float:
     return value
 
 
+_ON_HOST = {"cpu", "meta"}
+
+
+def admit(device_type: str) -> None:
+    """Declares that tensors of this device type lie in the host's own memory, as a simulated
+    device's do: kernels then take them.
+    """
+    _ON_HOST.add(device_type)
+
+
 def pointer(value: Any) -> int:
     """The address that an argument stands for: a tensor, an address, an array, or None.
 
@@ -65,7 +75,7 @@ def pointer(value: Any) -> int:
         return 0
     if hasattr(value, "data_ptr"):
         device = getattr(value, "device", None)
-        if device is not None and getattr(device, "type", "cpu") not in ("cpu", "meta"):
+        if device is not None and getattr(device, "type", "cpu") not in _ON_HOST:
             raise BadArgument(
                 f"Pointer argument lies on {device}, and this kernel runs on the CPU: "
                 "move the tensor, or call triton_cpu.disable()"
