@@ -369,6 +369,45 @@ OPERATORS: tuple[Operator, ...] = (
         test="tests/test_addmm_.py",
         benchmark="benchmark/test_addmm_.py",
     ),
+    *(
+        Operator(
+            name=name,
+            module="flag_gems.ops.zeros",
+            aten=((name, name), (f"{name}_like", f"{name}_like")),
+            cpp="zeros" if name == "zeros" else None,
+            test="tests/test_zeros.py",
+            benchmark="benchmark/test_zeros.py",
+        )
+        for name in ("zeros", "ones", "full")
+    ),
+    Operator(
+        name="cat",
+        module="flag_gems.ops.cat",
+        aten=(("cat", "cat"), ("cat.out", "cat_out")),
+        cpp="cat",
+        test="tests/test_cat.py",
+        benchmark="benchmark/test_cat.py",
+    ),
+    Operator(
+        name="embedding",
+        module="flag_gems.ops.embedding",
+        aten=(
+            ("embedding", "embedding"),
+            ("embedding_dense_backward", "embedding_dense_backward"),
+        ),
+        cpp="embedding",
+        test="tests/test_embedding.py",
+        benchmark="benchmark/test_embedding.py",
+    ),
+    Operator(
+        name="exponential_",
+        module="flag_gems.ops.exponential_",
+        aten=(("exponential_", "exponential_"),),
+        cpp="exponential_",
+        capabilities=("inplace",),
+        test="tests/test_exponential_.py",
+        benchmark="benchmark/test_exponential_.py",
+    ),
     Operator(
         name="sum",
         module="flag_gems.ops.sum",

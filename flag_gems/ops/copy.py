@@ -11,19 +11,19 @@ from flag_gems.runtime.geometry import is_dense
 from flag_gems.runtime.pointwise import apply, empty_for, write_limit
 from flag_gems.runtime.pointwise.launch import identity
 
-_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
-def _as_numbers(tensor: torch.Tensor) -> torch.Tensor:
+def as_numbers(tensor: torch.Tensor) -> torch.Tensor:
     """The same memory in a dtype that kernels load: for copies that change no bit."""
     if dtypes.is_real(tensor.dtype):
         return tensor
     if tensor.dtype is torch.complex128:
         return torch.view_as_real(tensor)
-    return tensor.view(_BITS[tensor.dtype.itemsize])
+    return tensor.view(BITS[tensor.dtype.itemsize])
 
 
-def _source_limit(source: torch.Tensor, dtype: torch.dtype) -> str | None:
+def source_limit(source: torch.Tensor, dtype: torch.dtype) -> str | None:
     """Why ``source`` can't be read as ``dtype`` by a kernel, or None."""
     if source.device.type != device.name:
         return "devices"
@@ -41,7 +41,7 @@ def _source_limit(source: torch.Tensor, dtype: torch.dtype) -> str | None:
 
 
 def _copy_limit(out: torch.Tensor, source: torch.Tensor) -> str | None:
-    reason = _source_limit(source, out.dtype)
+    reason = source_limit(source, out.dtype)
     if reason is None and (out.device != source.device or out.is_conj() or out.is_quantized):
         reason = "devices" if out.device != source.device else "out of another kind"
     if reason is None and out.shape != source.shape:
@@ -52,8 +52,8 @@ def _copy_limit(out: torch.Tensor, source: torch.Tensor) -> str | None:
         reason = None if fits else "shapes"
     if reason is not None:
         return reason
-    numbers = _as_numbers(out)
-    return write_limit(numbers, [_as_numbers(source)], numbers.dtype, True)
+    numbers = as_numbers(out)
+    return write_limit(numbers, [as_numbers(source)], numbers.dtype, True)
 
 
 def _can_use_triton(dst: torch.Tensor, src: torch.Tensor) -> bool:
@@ -63,7 +63,7 @@ def _can_use_triton(dst: torch.Tensor, src: torch.Tensor) -> bool:
 
 def _move(source: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
     if out.dtype == source.dtype:
-        source, target = _as_numbers(source), _as_numbers(out)
+        source, target = as_numbers(source), as_numbers(out)
         apply(identity, [source], target, target.dtype)
     else:
         apply(identity, [source], out, source.dtype)
@@ -105,7 +105,7 @@ def _empty_as(
 
 def clone(input: torch.Tensor, *, memory_format: torch.memory_format | None = None) -> torch.Tensor:
     """A copy in the memory order ``memory_format``, by default that of ``input``."""
-    reason = _source_limit(input, input.dtype)
+    reason = source_limit(input, input.dtype)
     if reason is not None:
         return native.call("clone", reason, input, memory_format=memory_format)
     ledger.record("clone", "gems")
@@ -120,7 +120,7 @@ def contiguous(
     Raises:
         RuntimeError: whatever torch raises for a format that the shape does not have.
     """
-    reason = _source_limit(input, input.dtype)
+    reason = source_limit(input, input.dtype)
     if reason is not None:
         return native.call("contiguous", reason, input, memory_format=memory_format)
     ledger.record("contiguous", "gems")
@@ -149,7 +149,7 @@ def to_copy(
         ledger.record("_to_copy", "native", "number")
         return torch.scalar_tensor(input, dtype=dtype, device=device)
     target = dtype or input.dtype
-    reason = _source_limit(input, target)
+    reason = source_limit(input, target)
     if reason is None and device is not None and torch.device(device) != input.device:
         same = torch.device(device).type == input.device.type == "cpu"
         reason = None if same else "devices"

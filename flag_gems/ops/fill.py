@@ -10,7 +10,7 @@ from flag_gems.runtime.pointwise import Number, apply, write_limit
 from flag_gems.runtime.pointwise.launch import identity
 
 
-def _value_limit(dtype: torch.dtype, value: Number | torch.Tensor) -> str | None:
+def value_limit(dtype: torch.dtype, value: Number | torch.Tensor) -> str | None:
     """Why ``value`` can't go into ``dtype``; torch then raises or knows better."""
     if isinstance(value, torch.Tensor):
         if value.dim():
@@ -47,7 +47,7 @@ def _limit(out: torch.Tensor, value: Number | torch.Tensor) -> str | None:
     apart = out
     if 0 in out.stride():
         apart = out[tuple(slice(None) if step else slice(1) for step in out.stride())]
-    return write_limit(apart, [value], out.dtype, True) or _value_limit(out.dtype, value)
+    return write_limit(apart, [value], out.dtype, True) or value_limit(out.dtype, value)
 
 
 def fill_scalar_(input: torch.Tensor, value: Number) -> torch.Tensor:

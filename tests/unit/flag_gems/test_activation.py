@@ -123,7 +123,7 @@ def test_unknown_name_is_refused(argument):
         ("softmax", {"_softmax", "_softmax.out"}),
         ("_softmax", {"_softmax"}),
         ("softmax_out", {"_softmax.out"}),
-        ("sum", {"sum", "sum.dim_IntList"}),
+        ("sum", {"sum", "sum.dim_IntList", "sum.IntList_out"}),
         ("sum.dim_IntList", {"sum.dim_IntList"}),
         ("rms_norm", set()),
     ],
