@@ -38,6 +38,7 @@ declare i32 @pthread_setspecific(i32, ptr)
 declare ptr @aligned_alloc(i64, i64)
 declare void @free(ptr)
 declare void @abort()
+declare i32 @__register_atfork(ptr, ptr, ptr, ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @llvm.umax.i64(i64, i64)
@@ -47,6 +48,14 @@ declare i32 @llvm.smin.i32(i32, i32)
 define void @triton_cpu_start(ptr %parallel) {{
   store ptr %parallel, ptr @triton_cpu_parallel
   %created = call i32 @pthread_key_create(ptr @key, ptr @free)
+  %registered = call i32 @__register_atfork(ptr null, ptr null, ptr @in_forked_child, ptr null)
+  ret void
+}}
+
+; A pool of threads does not survive a fork, and OpenMP waits for it for ever: a child is serial.
+; glibc's pthread_atfork is no symbol of its shared library; this is what it calls.
+define internal void @in_forked_child() {{
+  store ptr null, ptr @triton_cpu_parallel
   ret void
 }}
 

@@ -26,7 +26,7 @@ class Graph(NamedTuple):
 
 
 GRAPHS = {
-    "pointwise": Graph(lambda x, y: torch.where(x > 0, x * y, x - y).sigmoid() + 1, ((33, 70),) * 2, 8),
+    "pointwise": Graph(lambda x, y: torch.where(x > 0, x * y, x - y).sigmoid(), ((33, 70),) * 2, 8),
     "gelu": Graph(lambda x: F.gelu(x) * 2, ((65, 129),), 8),
     "broadcast": Graph(lambda x, y: (x + y) * x.exp(), ((40, 70), (70,)), 8),
     "transpose": Graph(lambda x: x.t().contiguous() * 3, ((70, 45),), 4),
@@ -40,7 +40,7 @@ GRAPHS = {
     "softmax": Graph(lambda x: torch.softmax(x * 2, -1), ((30, 257),), 257),
     "log_softmax": Graph(lambda x: torch.log_softmax(x, 0), ((50, 33),), 50),
     "layer_norm": Graph(lambda x, w: F.layer_norm(x, (96,), w), ((40, 96), (96,)), 96),
-    "rms_norm": Graph(lambda x, w: x * (x * x).mean(-1, True).add(1e-5).rsqrt() * w, ((40, 96), (96,)), 96),
+    "rms_norm": Graph(lambda x, w: F.rms_norm(x, (96,), w, 1e-5), ((40, 96), (96,)), 96),
     "cumsum": Graph(lambda x: x.cumsum(-1) * 2, ((12, 200),), 200),
     "sort": Graph(lambda x: x.sort(-1).values, ((12, 64),), 1),
     "gather": Graph(lambda x: x[(x[:, 0].abs() * 1000).to(torch.int64) % 40] + 1, ((40, 33),), 2),

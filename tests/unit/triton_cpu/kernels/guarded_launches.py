@@ -59,6 +59,24 @@ def atomic_kernel(out_ptr, n, BLOCK: tl.constexpr):
     tl.atomic_add(out_ptr + index, 1.0, mask=index < n)
 
 
+@triton.jit
+def descriptor_kernel(x_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
+    x = tl.make_tensor_descriptor(x_ptr, [m, n], [n, 1], [M, N])
+    out = tl.make_tensor_descriptor(out_ptr, [m, n], [n, 1], [M, N])
+    row, column = tl.program_id(0) * M - 3, tl.program_id(1) * N - 5
+    out.store([row, column], x.load([row, column]) + 1)
+
+
+@triton.jit
+def lookup_kernel(x_ptr, index_ptr, out_ptr, n, rows, M: tl.constexpr, N: tl.constexpr):
+    row = tl.program_id(0) * M + tl.arange(0, M)
+    index = tl.load(index_ptr + row, mask=row < rows, other=-1)
+    column = tl.arange(0, N)
+    mask = (index >= 0)[:, None] & (column < n)[None, :]
+    x = tl.load(x_ptr + index[:, None] * n + column[None, :], mask=mask, other=0)
+    tl.store(out_ptr + row[:, None] * n + column[None, :], x + 1, mask=mask)
+
+
 def tail(memory: GuardedMemory, target: GuardedMemory) -> bool:
     for dtype in (torch.int8, torch.bfloat16, torch.float32, torch.float64):
         for n in (1, 7, 33, 64):
@@ -111,6 +129,29 @@ def atomic(memory: GuardedMemory, target: GuardedMemory) -> bool:
     return torch.equal(out, torch.full((17,), 5.0))
 
 
+def descriptor(memory: GuardedMemory, target: GuardedMemory) -> bool:
+    """Blocks that begin before the matrix and end after it, at both ends of the memory."""
+    for shape in ((9, 20), (1, 4), (17, 36)):
+        for place in ("at_start", "at_end"):
+            x = getattr(memory, place)(values(torch.float32, shape, 1))
+            out = getattr(target, place)(torch.zeros(shape))
+            grid = (triton.cdiv(shape[0] + 3, 8), triton.cdiv(shape[1] + 5, 16))
+            descriptor_kernel[grid](x, out, *shape, 8, 16)
+            if not torch.equal(out, x + 1):
+                return False
+    return True
+
+
+def lookup(memory: GuardedMemory, target: GuardedMemory) -> bool:
+    """Rows of a table by an index that is itself the last thing before an unmapped page."""
+    table, indices = memory.at_end(values(torch.float32, (30, 13), 1)), GuardedMemory(1 << 12)
+    index = indices.at_end(torch.tensor([29, 0, -1, 29, 7, -1, 12, 29, 29, 3, 28]))
+    out = target.at_end(torch.zeros(11, 13))
+    lookup_kernel[(2,)](table, index, out, 13, 11, 8, 16)
+    expected = torch.where((index >= 0)[:, None], table[index] + 1, 0)
+    return torch.equal(out, expected)
+
+
 def nothing(memory: GuardedMemory, target: GuardedMemory) -> bool:
     # Every lane masked off: even the base address is unmapped.
     x, out = memory.at_end(torch.zeros(1)), target.at_end(torch.zeros(1))
@@ -120,7 +161,19 @@ def nothing(memory: GuardedMemory, target: GuardedMemory) -> bool:
 
 # Each takes a place for an input and one for an output, and tells whether the result is right.
 CASES: dict[str, Callable[[GuardedMemory, GuardedMemory], bool]] = {
-    case.__name__: case for case in (tail, head, tile, gather, scalar, reduce, atomic, nothing)
+    case.__name__: case
+    for case in (
+        tail,
+        head,
+        tile,
+        gather,
+        scalar,
+        reduce,
+        atomic,
+        descriptor,
+        lookup,
+        nothing,
+    )
 }
 
 

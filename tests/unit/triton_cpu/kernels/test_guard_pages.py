@@ -24,7 +24,7 @@ def outcomes() -> dict[str, str]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.unit.triton_cpu.kernels.guarded_launches"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
         capture_output=True,
         text=True,
         timeout=300,

@@ -32,7 +32,7 @@ def test_each_element_of_each_program_is_printed() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PRINTING],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
         capture_output=True,
         text=True,
         timeout=60,

@@ -21,7 +21,11 @@ def test_bits_are_those_of_the_interpreter() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.unit.triton_cpu.kernels.random_draws"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TRITON_INTERPRET": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+            "TRITON_INTERPRET": "1",
+        },
         capture_output=True,
         text=True,
         timeout=120,
