@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flag_gems
-from flag_gems.runtime import geometry, reduction
+from flag_gems.runtime import geometry
+from flag_gems.runtime.reductions import plan as reduction
 
 
 def _offsets(sizes, strides):
@@ -52,7 +53,7 @@ def test_gaps_and_overlaps_are_not_dense():
 @pytest.fixture
 def many_programs(monkeypatch):
     """Splits even short reductions, as a large device does with long ones."""
-    monkeypatch.setattr(reduction, "_PROGRAMS", 16)
+    monkeypatch.setattr(reduction, "_PROGRAMS", lambda: 16)
     monkeypatch.setattr(reduction, "_LEAST_CHUNK", 64)
     monkeypatch.setattr(reduction, "TILE", 64)
 

@@ -60,7 +60,7 @@ def test_runs_on_it():
     assert ASKED == []
     assert (flag_gems.device, flag_gems.vendor_name) == ("latecomer", "privateuse1")
     assert flag_gems.runtime.torch_device_fn is torch.latecomer
-    assert flag_gems.ops.softmax.torch_device_fn is torch.latecomer
+    assert flag_gems.runtime.launcher.torch_device_fn is torch.latecomer
     assert flag_gems.runtime.device.dispatch_key == "PrivateUse1"
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
