@@ -6,6 +6,7 @@ The first of equal elements counts, and the first NaN above everything, as in to
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -52,6 +53,14 @@ class Extreme:
             partial, found = next_partial, next_found
         self._launch(work, found, values, places)
 
+    def _last(self, dtype: torch.dtype) -> int | float:
+        """What no element of a dtype counts behind."""
+        if dtype.is_floating_point:
+            return -math.inf if self.largest else math.inf
+        if dtype is torch.bool:
+            return 0 if self.largest else 1
+        return torch.iinfo(dtype).min if self.largest else torch.iinfo(dtype).max
+
     def _launch(
         self,
         work: Plan,
@@ -64,6 +73,7 @@ class Extreme:
         compute = dtypes.compute(torch.int32 if small else work.source.dtype)
         place_kernel[work.grid](
             work.source, before, values, places, *work.numbers,
-            LARGEST=self.largest, COMPUTE=compute, BLOCK_KEPT=work.block_kept,
-            BLOCK_REDUCED=work.block_reduced, num_warps=warps(work.block_kept * work.block_reduced),
+            LARGEST=self.largest, COMPUTE=compute, LAST=self._last(work.source.dtype), KEPT_EVEN=work.kept_even, EVEN=work.even,
+            BLOCK_KEPT=work.block_kept, BLOCK_REDUCED=work.block_reduced,
+            num_warps=warps(work.block_kept * work.block_reduced),
         )  # fmt: skip

@@ -22,6 +22,22 @@ def _rows(x, i, inner, outer_step, inner_step):
 
 
 @triton.jit
+def _tile(where, inside, there, KEPT_EVEN: tl.constexpr, EVEN: tl.constexpr):
+    # A mask only where it is needed, and no clamped index: Triton sees neighbours in memory, and
+    # so wide loads and which way a warp should lie, in plain sums alone.
+    if KEPT_EVEN:
+        if EVEN:
+            value = tl.load(where)
+        else:
+            value = tl.load(where, mask=there, other=0)
+    elif EVEN:
+        value = tl.load(where, mask=inside, other=0)
+    else:
+        value = tl.load(where, mask=inside & there, other=0)
+    return value
+
+
+@triton.jit
 def _plus(x, y):
     return x + y
 
@@ -33,13 +49,12 @@ def _times(x, y):
 
 @triton.jit
 def _larger(x, y):
-    # Of a NaN and a number the NaN.
-    return tl.where((x > y) | (x != x), x, y)
+    return tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)
 
 
 @triton.jit
 def _smaller(x, y):
-    return tl.where((x < y) | (x != x), x, y)
+    return tl.minimum(x, y, propagate_nan=tl.PropagateNan.ALL)
 
 
 @triton.jit
@@ -92,27 +107,24 @@ def value_kernel(
     x, out, kept, kept_inner, kept_outer_step, kept_inner_step,
     reduced, reduced_inner, reduced_outer_step, reduced_inner_step, chunk, count,
     HOW: tl.constexpr, TRUTH: tl.constexpr, MEAN: tl.constexpr, IDENTITY: tl.constexpr,
-    ACCUMULATE: tl.constexpr, EVEN: tl.constexpr, BLOCK_KEPT: tl.constexpr,
-    BLOCK_REDUCED: tl.constexpr,
+    ACCUMULATE: tl.constexpr, KEPT_EVEN: tl.constexpr, EVEN: tl.constexpr,
+    BLOCK_KEPT: tl.constexpr, BLOCK_REDUCED: tl.constexpr,
 ):  # fmt: skip
     """HOW: sum, prod, max, min, any or all. TRUTH: what is combined is whether a value differs from
-    0. MEAN: the result is divided by ``count``. EVEN: every tile of reduced elements is full."""
+    0. MEAN: the result is divided by ``count``. KEPT_EVEN, EVEN: every tile is full that way."""
     i = tl.program_id(0).to(tl.int64) * BLOCK_KEPT + tl.arange(0, BLOCK_KEPT)
     split = tl.program_id(1).to(tl.int64)
     lane = tl.arange(0, BLOCK_REDUCED)
     first = split * chunk
     last = tl.minimum(first + chunk, reduced)
     inside = i < kept
-    row = _rows(x, tl.minimum(i, kept - 1), kept_inner, kept_outer_step, kept_inner_step)
+    row = _rows(x, i, kept_inner, kept_outer_step, kept_inner_step)
     total = tl.full((BLOCK_KEPT, BLOCK_REDUCED), IDENTITY, ACCUMULATE)
     for start in range(0, chunk, BLOCK_REDUCED):
         begin = first + start
         j = begin + lane
         step = j // reduced_inner * reduced_outer_step + j % reduced_inner * reduced_inner_step
-        if EVEN:
-            value = tl.load(row + step[None, :])
-        else:
-            value = tl.load(row + step[None, :], mask=(j < last)[None, :], other=0)
+        value = _tile(row + step[None, :], inside[:, None], (j < last)[None, :], KEPT_EVEN, EVEN)
         if TRUTH:
             value = value != 0
         value = value.to(ACCUMULATE)
@@ -130,20 +142,23 @@ def value_kernel(
 
 
 @triton.jit
+def _above(x, y, LARGEST: tl.constexpr):
+    """Whether ``y`` counts before ``x``: it is beyond it, or the first NaN."""
+    beyond = y > x if LARGEST else y < x
+    return beyond | ((y != y) & (x == x))
+
+
+@triton.jit
 def _largest(value, place, other, other_place):
-    # A NaN is above everything, and of equals the first counts.
-    above = (other > value) | ((other != other) & (value == value))
     same = (other == value) | ((other != other) & (value != value))
-    # A lane without an element holds a value that must not count.
-    taken = (above | (same & (other_place < place)) | (place == NONE)) & (other_place != NONE)
+    taken = _above(value, other, True) | (same & (other_place < place))
     return tl.where(taken, other, value), tl.where(taken, other_place, place)
 
 
 @triton.jit
 def _smallest(value, place, other, other_place):
-    below = (other < value) | ((other != other) & (value == value))
     same = (other == value) | ((other != other) & (value != value))
-    taken = (below | (same & (other_place < place)) | (place == NONE)) & (other_place != NONE)
+    taken = _above(value, other, False) | (same & (other_place < place))
     return tl.where(taken, other, value), tl.where(taken, other_place, place)
 
 
@@ -151,41 +166,48 @@ def _smallest(value, place, other, other_place):
 def place_kernel(
     x, places, values, out, kept, kept_inner, kept_outer_step, kept_inner_step,
     reduced, reduced_inner, reduced_outer_step, reduced_inner_step, chunk,
-    LARGEST: tl.constexpr, COMPUTE: tl.constexpr, BLOCK_KEPT: tl.constexpr,
-    BLOCK_REDUCED: tl.constexpr,
+    LARGEST: tl.constexpr, COMPUTE: tl.constexpr, LAST: tl.constexpr, KEPT_EVEN: tl.constexpr,
+    EVEN: tl.constexpr, BLOCK_KEPT: tl.constexpr, BLOCK_REDUCED: tl.constexpr,
 ):  # fmt: skip
     """``places``: the place of each element of ``x``, or None where it is the element's index.
-    ``values``: where the extreme itself goes, or None."""
+    ``values``: where the extreme itself goes, or None. LAST: what no element counts behind."""
     i = tl.program_id(0).to(tl.int64) * BLOCK_KEPT + tl.arange(0, BLOCK_KEPT)
     split = tl.program_id(1).to(tl.int64)
     lane = tl.arange(0, BLOCK_REDUCED)
     first = split * chunk
     last = tl.minimum(first + chunk, reduced)
     inside = i < kept
-    offset = i // kept_inner * kept_outer_step + i % kept_inner * kept_inner_step
-    best = tl.zeros((BLOCK_KEPT, BLOCK_REDUCED), COMPUTE)
-    place = tl.full((BLOCK_KEPT, BLOCK_REDUCED), NONE, tl.int64)
+    row = _rows(x, i, kept_inner, kept_outer_step, kept_inner_step)
+    best = tl.full((BLOCK_KEPT, BLOCK_REDUCED), LAST, COMPUTE)
+    # A lane meets its elements in their order, so that of equals it keeps the first by itself; and
+    # where it was is told by a number that all lanes share, half as wide as a place.
+    at = tl.zeros((BLOCK_KEPT, BLOCK_REDUCED), tl.int32)
     for start in range(0, chunk, BLOCK_REDUCED):
-        j = first + start + lane
-        mask = inside[:, None] & (j < last)[None, :]
+        begin = first + start
+        j = begin + lane
         step = j // reduced_inner * reduced_outer_step + j % reduced_inner * reduced_inner_step
-        there = offset[:, None] + step[None, :]
-        value = tl.load(x + there, mask=mask, other=0).to(COMPUTE)
-        if places is None:
-            index = tl.where(mask, j[None, :], NONE)
-        else:
-            index = tl.load(places + there, mask=mask, other=NONE)
-        if LARGEST:
-            best, place = _largest(best, place, value, index)
-        else:
-            best, place = _smallest(best, place, value, index)
+        value = _tile(row + step[None, :], inside[:, None], (j < last)[None, :], KEPT_EVEN, EVEN)
+        value = value.to(COMPUTE)
+        if not EVEN:
+            value = tl.where((j < last)[None, :], value, tl.full((1, 1), LAST, COMPUTE))
+        taken = _above(best, value, LARGEST)
+        best = tl.where(taken, value, best)
+        at = tl.where(taken, start, at)
+    place = (first + lane)[None, :] + at
+    if not EVEN:
+        place = tl.where((first + lane < last)[None, :], place, NONE)
     if LARGEST:
         best, place = tl.reduce((best, place), 1, _largest)
     else:
         best, place = tl.reduce((best, place), 1, _smallest)
     target = split * kept + i
-    tl.store(out + target, place, mask=inside)
     if values is not None:
         if values.dtype.element_ty == tl.int1:
             best = best != 0
         tl.store(values + target, best.to(values.dtype.element_ty), mask=inside)
+    if places is not None:
+        offset = i // kept_inner * kept_outer_step + i % kept_inner * kept_inner_step
+        offset += place // reduced_inner * reduced_outer_step
+        offset += place % reduced_inner * reduced_inner_step
+        place = tl.load(places + offset, mask=inside)
+    tl.store(out + target, place, mask=inside)

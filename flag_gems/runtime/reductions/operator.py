@@ -126,8 +126,9 @@ class Reduction:
         value_kernel[work.grid](
             work.source, out, *work.numbers, count,
             HOW=self.how, TRUTH=truth, MEAN=mean, IDENTITY=self.identity(accumulate),
-            ACCUMULATE=dtypes.compute(accumulate), EVEN=work.even, BLOCK_KEPT=work.block_kept,
-            BLOCK_REDUCED=work.block_reduced, num_warps=warps(work.block_kept * work.block_reduced),
+            ACCUMULATE=dtypes.compute(accumulate), KEPT_EVEN=work.kept_even, EVEN=work.even,
+            BLOCK_KEPT=work.block_kept, BLOCK_REDUCED=work.block_reduced,
+            num_warps=warps(work.block_kept * work.block_reduced),
         )  # fmt: skip
 
 

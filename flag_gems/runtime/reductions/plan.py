@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from flag_gems.runtime import interpreted, torch_device_fn
+from flag_gems.runtime import device, interpreted, torch_device_fn
 from flag_gems.runtime.geometry import Grid2, grid2
 from flag_gems.runtime.tiling import TILE, next_power_of_2
 
@@ -16,21 +16,24 @@ from flag_gems.runtime.tiling import TILE, next_power_of_2
 def _programs() -> int:
     """Programs a reduction is split into when it keeps few elements: enough to fill the device.
 
-    On a GPU four tiles for each multiprocessor and a multiple of their number, so that all end at
-    about the same time; on a CPU some for each thread.
+    On a GPU several waves of programs, since some multiprocessors are farther from memory than
+    others and take less of an even share in the same time; on a CPU some for each thread.
     """
     if interpreted:
         return 1
     properties = getattr(torch_device_fn, "get_device_properties", None)
     if properties is None:
         return 4 * torch.get_num_threads()
-    return 4 * int(getattr(properties(), "multi_processor_count", 128))
+    return 16 * int(getattr(properties(), "multi_processor_count", 128))
 
 
 _PROGRAMS = functools.cache(_programs)
 
 _LEAST_CHUNK = 8192
 """Elements below which a program's own cost outweighs what splitting gains."""
+
+_MOST_CHUNK = 1 << 30
+"""Elements that a program counts in 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,11 @@ class Plan:
     @property
     def grid(self) -> tuple[int, int]:
         return -(-self.kept.size // self.block_kept), self.splits
+
+    @property
+    def kept_even(self) -> bool:
+        """Whether every tile of kept elements is full."""
+        return self.kept.size % self.block_kept == 0
 
     @property
     def even(self) -> bool:
@@ -100,6 +108,9 @@ def _tiled(source: torch.Tensor, kept: Grid2, reduced: Grid2) -> Plan:
     if step == 1 or kept.size == 1:
         block_reduced = min(reduced_width, TILE)
         block_kept = min(kept_width, max(TILE // block_reduced, 1))
+    elif device.name == "cpu" and not interpreted:
+        # Sums that lie in memory as their elements do are added to as whole vectors.
+        block_kept, block_reduced = min(kept_width, 1024), 1
     else:
         block_kept = min(kept_width, TILE if interpreted else 128)
         block_reduced = min(reduced_width, max(TILE // block_kept, 1))
@@ -109,6 +120,7 @@ def _tiled(source: torch.Tensor, kept: Grid2, reduced: Grid2) -> Plan:
     least = max(_LEAST_CHUNK // block_kept, block_reduced, 2)
     worth = max(reduced.size // least, 1)
     chunk = -(-blocks // min(max(_PROGRAMS() // tiles, 1), worth)) * block_reduced
+    chunk = min(chunk, _MOST_CHUNK)
     # From the chunk back to the number of programs, so that none is left without an element.
     splits = -(-reduced.size // chunk)
     return Plan(source, kept, reduced, block_kept, block_reduced, chunk, splits)
