@@ -73,7 +73,7 @@ class Extreme:
         compute = dtypes.compute(torch.int32 if small else work.source.dtype)
         place_kernel[work.grid](
             work.source, before, values, places, *work.numbers,
-            LARGEST=self.largest, COMPUTE=compute, LAST=self._last(work.source.dtype), KEPT_EVEN=work.kept_even, EVEN=work.even,
-            BLOCK_KEPT=work.block_kept, BLOCK_REDUCED=work.block_reduced,
-            num_warps=warps(work.block_kept * work.block_reduced),
+            LARGEST=self.largest, COMPUTE=compute, LAST=self._last(work.source.dtype),
+            KEPT_EVEN=work.kept_even, EVEN=work.even, BLOCK_KEPT=work.block_kept,
+            BLOCK_REDUCED=work.block_reduced, num_warps=warps(work.block_kept * work.block_reduced),
         )  # fmt: skip

@@ -25,11 +25,10 @@ def _rows(x, i, inner, outer_step, inner_step):
 def _tile(where, inside, there, KEPT_EVEN: tl.constexpr, EVEN: tl.constexpr):
     # A mask only where it is needed, and no clamped index: Triton sees neighbours in memory, and
     # so wide loads and which way a warp should lie, in plain sums alone.
-    if KEPT_EVEN:
-        if EVEN:
-            value = tl.load(where)
-        else:
-            value = tl.load(where, mask=there, other=0)
+    if KEPT_EVEN and EVEN:
+        value = tl.load(where)
+    elif KEPT_EVEN:
+        value = tl.load(where, mask=there, other=0)
     elif EVEN:
         value = tl.load(where, mask=inside, other=0)
     else:
