@@ -12,7 +12,7 @@ UPSTREAM_ARGS ?=
 DEMO_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-triton-versions test-upstream docker lint format clean
+.PHONY: help setup demo test test-cpp test-triton-versions test-upstream docker lint format clean
 
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -26,7 +26,10 @@ demo: ## Set up and judge the example candidates on the CPU
 
 test: lint ## Set up, lint and run every test (BENCH_REQUIRE_DOCKER=1: no engine is an error)
 	@$(PYTHON_IN_VENV) -m pytest tests -n $(TEST_WORKERS) $(PYTEST_ARGS)
-	@$(MAKE) --no-print-directory test-triton-versions
+	@$(MAKE) --no-print-directory test-cpp test-triton-versions
+
+test-cpp: ## Build the C++ operators for the CPU and run their tests
+	@bash scripts/test_cpp.sh -n $(TEST_WORKERS) $(PYTEST_ARGS)
 
 test-triton-versions: ## Run the tests of kernels on the oldest and the newest Triton
 	@./setup.sh cpu

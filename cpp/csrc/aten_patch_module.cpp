@@ -3,6 +3,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "aten_patch.h"
+#include "exceptions.h"
 
 namespace py = pybind11;
 
@@ -35,6 +36,7 @@ Names given(const py::args &arguments) { return arguments.empty() ? flag_gems::p
 
 PYBIND11_MODULE(aten_patch, module) {
   module.doc() = "Replaces torch's own kernels by the C++ operators of flag_gems, operator by operator.";
+  flag_gems::raise_as_torch_does();
   module.def("enable", [](const py::args &names) {
     for (const std::string &name : given(names)) flag_gems::enable_patch(name, kKey);
   }, "Replaces these operators of torch.ops.aten ('mm', 'sum.dim_IntList'); without names all that can be.");

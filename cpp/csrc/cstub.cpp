@@ -2,6 +2,7 @@
 // The Python module c_operators: the C++ operators past the dispatcher; loading it also registers torch.ops.flag_gems.
 #include <torch/csrc/utils/pybind.h>
 
+#include "exceptions.h"
 #include "flag_gems/operators.h"
 #include "native.h"
 #include "register.h"
@@ -40,7 +41,7 @@ namespace {
 
 using at::Tensor;
 
-// torch's exceptions become Python's as in torch's own functions; the interpreter lock is free while a kernel runs.
+// The interpreter lock is free while a kernel runs.
 using Released = py::call_guard<py::gil_scoped_release>;
 
 }  // namespace
@@ -49,6 +50,7 @@ PYBIND11_MODULE(c_operators, module) {
   using namespace flag_gems;
   using namespace py::literals;
   module.doc() = "The C++ operators of flag_gems, called without torch's dispatcher; no autograd.";
+  raise_as_torch_does();
   module.def("softmax", &softmax, "input"_a, "dim"_a, "half_to_float"_a = false, Released());
   module.def("softmax_backward", &softmax_backward, "grad_output"_a, "output"_a, "dim"_a, "input_dtype"_a, Released());
   module.def("rms_norm", &rms_norm, "input"_a, "weight"_a, "eps"_a = 1e-5, Released());

@@ -3,11 +3,15 @@
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/CPUFallback.h>
+#include <c10/core/DeviceType.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
 
 namespace simulated {
 
@@ -33,11 +37,22 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::Device getDevice() const override { return c10::Device(kType, 0); }
   void setDevice(c10::Device) const override {}
   void uncheckedSetDevice(c10::Device) const noexcept override {}
-  c10::Stream getStream(c10::Device device) const noexcept override { return {c10::Stream::DEFAULT, device}; }
+  c10::Stream getStream(c10::Device device) const noexcept override { return c10::Stream(c10::Stream::DEFAULT, device); }
   c10::Stream exchangeStream(c10::Stream stream) const noexcept override { return stream; }
   c10::DeviceIndex deviceCount() const noexcept override { return 1; }
 };
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard)
+
+// What the autograd engine asks about an accelerator.
+struct Hooks final : at::PrivateUse1HooksInterface {
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  c10::DeviceIndex deviceCount() const override { return 1; }
+  c10::DeviceIndex getCurrentDevice() const override { return 0; }
+} hooks;
+[[maybe_unused]] const bool registered =
+    (at::RegisterPrivateUse1HooksInterface(&hooks), c10::register_privateuse1_backend("simulated"), true);
 
 at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
                  std::optional<at::Device>, std::optional<bool>, std::optional<at::MemoryFormat> format) {
@@ -60,12 +75,17 @@ at::Tensor copy_from(const at::Tensor &from, const at::Tensor &to, bool) {
   return to;
 }
 
+at::Tensor copy_from_and_resize(const at::Tensor &from, const at::Tensor &to) {
+  TORCH_CHECK(from.sizes() == to.sizes(), "the simulated device resizes nothing");
+  return copy_from(from, to, false);
+}
+
 at::Tensor &copy(at::Tensor &self, const at::Tensor &from, bool) {
   on_host(self).copy_(on_host(from));
   return self;
 }
 
-at::Tensor as_strided(const at::Tensor &self, at::IntArrayRef size, at::IntArrayRef stride, std::optional<std::int64_t> offset) {
+at::Tensor restrided(const at::Tensor &self, at::IntArrayRef size, at::IntArrayRef stride, std::optional<std::int64_t> offset) {
   at::Tensor result = at::detail::make_tensor<at::TensorImpl>(c10::TensorImpl::VIEW, c10::Storage(self.storage()),
                                                               self.key_set(), self.dtype());
   result.unsafeGetTensorImpl()->set_sizes_and_strides(size, stride, offset.value_or(self.storage_offset()));
@@ -74,7 +94,7 @@ at::Tensor as_strided(const at::Tensor &self, at::IntArrayRef size, at::IntArray
 
 at::Tensor view(const at::Tensor &self, at::IntArrayRef size) {
   const at::Tensor shape = on_host(self).view(size);
-  return as_strided(self, shape.sizes(), shape.strides(), self.storage_offset());
+  return restrided(self, shape.sizes(), shape.strides(), self.storage_offset());
 }
 
 void on_cpu(const c10::OperatorHandle &op, torch::jit::Stack *stack) {
@@ -86,8 +106,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", &empty);
   m.impl("empty_strided", &empty_strided);
   m.impl("_copy_from", &copy_from);
+  m.impl("_copy_from_and_resize", &copy_from_and_resize);
   m.impl("copy_", &copy);
-  m.impl("as_strided", &as_strided);
+  m.impl("as_strided", &restrided);
   m.impl("view", &view);
 }
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_cpu>()); }

@@ -14,6 +14,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import torch
+
 PACKAGE = "flag_gems_cpp"
 
 
@@ -43,7 +45,8 @@ def load(available: bool) -> None:
                 stacklevel=3,
             )
         return
-    import_module("flag_gems.c_operators")
+    if not torch._C._dispatch_has_kernel("flag_gems::softmax"):  # a C++ program may have its own
+        import_module("flag_gems.c_operators")
     import_module("flag_gems.runtime.cpp_fakes")
     if asked_for() and find_spec("flag_gems.aten_patch") is not None:
         import_module("flag_gems.aten_patch").enable()

@@ -74,6 +74,17 @@ def test_values_and_gradients_agree_with_float64(name):
             assert_close(one.grad, other.grad, torch.float32, reduce_dim=33)
 
 
+def test_errors_are_torchs_without_a_backtrace_of_ours():
+    from flag_gems import c_operators
+
+    wrong = (f32(2, 3), f32(2, 3))
+    with pytest.raises(RuntimeError, match="cannot be multiplied") as raised:
+        c_operators.mm(*wrong)
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        c_operators.softmax(f32(2, 3), 2)
+    assert "frame #" not in str(raised.value)
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_under_torch_compile(name):
     operator = getattr(torch.ops.flag_gems, name)
