@@ -12,7 +12,7 @@ UPSTREAM_ARGS ?=
 DEMO_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-cpp test-triton-versions test-upstream docker lint format clean
+.PHONY: help setup demo test gate gate-baseline test-cpp test-triton-versions test-inventory-real test-upstream docker lint format clean
 
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -24,9 +24,17 @@ demo: ## Set up and judge the example candidates on the CPU
 	@./setup.sh cpu
 	@bash examples/demo.sh $(DEMO_ARGS)
 
-test: lint ## Set up, lint and run every test (BENCH_REQUIRE_DOCKER=1: no engine is an error)
+test: lint gate ## Set up, lint, gate and run every test (BENCH_REQUIRE_DOCKER=1: no engine is an error)
 	@$(PYTHON_IN_VENV) -m pytest tests -n $(TEST_WORKERS) $(PYTEST_ARGS)
 	@$(MAKE) --no-print-directory test-cpp test-triton-versions
+
+gate: ## Has the accuracy suite lost a test, a variant or a mark that nobody approved?
+	@./setup.sh cpu
+	@bash scripts/gate.sh
+
+gate-baseline: ## Hold the next changes against the accuracy suite as it is now
+	@./setup.sh cpu
+	@bash scripts/gate.sh baseline
 
 test-cpp: ## Build the C++ operators for the CPU and run their tests
 	@bash scripts/test_cpp.sh -n $(TEST_WORKERS) $(PYTEST_ARGS)
@@ -38,6 +46,11 @@ test-triton-versions: ## Run the tests of kernels on the oldest and the newest T
 test-upstream: ## Run upstream Triton's own tests on the CPU (an hour; UPSTREAM_ARGS: files, --repository DIR, ...)
 	@./setup.sh cpu
 	@$(PYTHON_IN_VENV) tools/upstream_triton_tests.py -n $(TEST_WORKERS) --limit 120 $(UPSTREAM_ARGS)
+
+test-inventory-real: ## Hold the inventory against PyTorch's own files (fetches 6.5 GB once; half an hour)
+	@./setup.sh cpu
+	@bash scripts/inventory_real.sh
+	@BENCH_INVENTORY_REAL_TESTS=1 $(PYTHON_IN_VENV) -m pytest tests/integration/inventory $(PYTEST_ARGS)
 
 docker: ## Bring up a Docker engine and build the CPU image
 	@./setup.sh cpu

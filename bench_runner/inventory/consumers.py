@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 from bench_runner.errors import UsageFault
@@ -87,11 +89,22 @@ def _resolve(module: str, path: Path, root: Path) -> Path | None:
     return None
 
 
+def _sources(root: Path) -> Iterator[Path]:
+    """The suite's files: hidden folders and Python environments in it are none of it."""
+    for folder, folders, files in os.walk(root):
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".") and not Path(folder, name, "pyvenv.cfg").exists()
+        ]
+        yield from (Path(folder, name) for name in files if name.endswith(".py"))
+
+
 def importers(targets: list[Path], root: Path) -> list[Path]:
     """Files under ``root`` that import one of ``targets`` directly."""
     stems = {target.stem for target in targets}
     found = []
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(_sources(root)):
         # A file that never names a target cannot import it; parsing all others would take minutes.
         text = path.read_bytes()
         if not any(stem.encode() in text for stem in stems):

@@ -29,6 +29,20 @@ Framework = Literal["auto", "unittest", "pytest"]
 SLOW_KEY = re.compile(r"^(?P<test>\S+) \((?:__main__|[\w.]+?)\.(?P<class>\w+)(?:\.\w+)?\)$")
 
 
+def within(path: Path, root: Path) -> Path:
+    """A file or folder of a suite, named from here or from the suite's root.
+
+    Raises:
+        UsageFault: it is absent, or outside the root.
+    """
+    full = path.resolve() if path.exists() else (root / path).resolve()
+    if not full.exists():
+        raise UsageFault(f"{path} does not exist, neither here nor under the suite's root {root}")
+    if not full.is_relative_to(root):
+        raise UsageFault(f"{path} is outside the suite's root {root}; name it with --root")
+    return full
+
+
 def resolve_paths(paths: Iterable[Path], root: Path, with_consumers: bool) -> list[str]:
     """Files to discover, relative to ``root``: folders are searched for test files.
 
@@ -37,15 +51,11 @@ def resolve_paths(paths: Iterable[Path], root: Path, with_consumers: bool) -> li
     """
     found: dict[Path, None] = {}
     for path in paths:
-        full = path.resolve()
-        if not full.is_relative_to(root):
-            raise UsageFault(f"{path} is outside the suite's root {root}; name it with --root")
+        full = within(path, root)
         if full.is_dir():
             found.update(dict.fromkeys(sorted(full.rglob("test_*.py"))))
-        elif full.is_file():
-            found[full] = None
         else:
-            raise UsageFault(f"{path} does not exist")
+            found[full] = None
     if with_consumers:
         found.update(dict.fromkeys(importers(list(found), root)))
     if not found:
@@ -216,9 +226,20 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
     """
     held = {"schema_version": SCHEMA, **manifest.model_dump(mode="json", exclude_defaults=True)}
     try:
-        write_atomically(path.absolute(), json.dumps(held, separators=(",", ":")) + "\n")
+        write_atomically(path.absolute(), _a_test_a_line(held))
     except OSError as error:
         raise UsageFault(f"cannot write {path}: {error.strerror}") from error
+
+
+def _a_test_a_line(held: dict[str, Any]) -> str:
+    """JSON in which version control shows which tests changed."""
+    compact = json.JSONEncoder(separators=(",", ":")).encode
+    files = []
+    for path, found in held.pop("files", {}).items():
+        tests = ",\n".join(map(compact, found.pop("tests", ())))
+        rest = compact(found)[1:-1]
+        files.append(f'{compact(path)}:{{{rest}{"," if rest else ""}"tests":[\n{tests}\n]}}')
+    return compact(held)[:-1] + ',"files":{\n' + ",\n".join(files) + "\n}}\n"
 
 
 def read_manifest(path: Path) -> Manifest:

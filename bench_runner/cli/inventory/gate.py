@@ -93,7 +93,7 @@ def gate(
     else:
         _print(report)
     unapproved = [item for result in report.gates for item in result.unapproved]
-    if draft is not None:
+    if draft is not None and unapproved:
         write_draft(draft, before.fingerprints.sources, unapproved)
         terminal.talk().print(f"wrote {draft}: give each change a reason", soft_wrap=True)
     if annotations == "github" or (annotations == "auto" and os.environ.get("GITHUB_ACTIONS")):

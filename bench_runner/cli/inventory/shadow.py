@@ -18,6 +18,7 @@ from bench_runner.contract.record import write_atomically
 from bench_runner.errors import UsageFault
 from bench_runner.inventory.decisions import Decisions, proposal, read_decisions
 from bench_runner.inventory.discovery import Discovery
+from bench_runner.inventory.manifest import within
 from bench_runner.inventory.profile import builtin, load_profile
 from bench_runner.inventory.shadow import make_shadow
 from bench_runner.inventory.shadow_records import Shadow
@@ -26,7 +27,7 @@ from bench_runner.inventory.shadow_records import Shadow
 def suite_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of the verbs that look at one file."""
     options = [
-        click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+        click.argument("file", type=click.Path(path_type=Path)),
         click.option("--platform", default="cpu", show_default=True, metavar="NAME|FILE.yaml",
                      help=f"Built-in profile ({', '.join(builtin())}) or your own."),
         click.option("--root", type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -52,9 +53,10 @@ def look(
     cache: Path | None,
 ) -> tuple[Shadow, Discovery, Decisions | None]:
     """The shadow of one file, as the options of :func:`suite_options` ask for it."""
-    full, full_root = file.resolve(), root.resolve()
-    if not full.is_relative_to(full_root):
-        raise UsageFault(f"{file} is outside the suite's root {root}; name it with --root")
+    full_root = root.resolve()
+    full = within(file, full_root)
+    if not full.is_file():
+        raise UsageFault(f"{file} is a folder: name one test file")
     discovery = Discovery(
         root=full_root,
         python=python,

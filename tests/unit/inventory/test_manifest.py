@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from bench_runner.cli.inventory.manifest import manifest as command
 from bench_runner.errors import UsageFault
 from bench_runner.inventory.audit import audit
+from bench_runner.inventory.consumers import importers
 from bench_runner.inventory.diff import diff
 from bench_runner.inventory.manifest import read_manifest
 from bench_runner.inventory.profile import builtin, load_profile
@@ -97,6 +98,15 @@ def test_consumers_are_found_by_syntax(cpu: Manifest) -> None:
     ]
     taken = {item.target: item.names for item in cpu.files[DYNAMIC].consumes}
     assert taken[CORE] == ("CommonTemplate", "Failure", "TestCase", "check_model", "copy_tests")
+
+
+def test_an_environment_in_the_suite_has_no_consumers(tmp_path: Path) -> None:
+    (tmp_path / "test_core.py").write_text("")
+    for name in ("env/lib", ".hidden", "more"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "test_user.py").write_text("import test_core\n")
+    (tmp_path / "env" / "pyvenv.cfg").write_text("")
+    assert importers([tmp_path / "test_core.py"], tmp_path) == [tmp_path / "more" / "test_user.py"]
 
 
 def test_unittest_and_pytest_agree(gpu: Manifest) -> None:
@@ -324,6 +334,14 @@ def test_what_a_profile_patches_is_in_the_manifest(copy: Path, tmp_path: Path) -
         ("returns platform:machine, value moon", True),
         ("set os:nothing, value 1", False),
     ]
+
+
+def test_paths_are_named_from_here_or_from_the_root(tmp_path: Path) -> None:
+    made = run(SUITE, tmp_path / "m.json", CORE, "--framework", "unittest")
+    assert made.exit_code == 0, made.output
+    absent = run(SUITE, tmp_path / "m.json", "unit/test_absent.py")
+    assert isinstance(absent.exception, UsageFault)
+    assert "neither here nor under the suite's root" in str(absent.exception)
 
 
 def test_paths_outside_the_root_are_refused(copy: Path, tmp_path: Path) -> None:
