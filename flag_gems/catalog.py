@@ -488,6 +488,39 @@ OPERATORS: tuple[Operator, ...] = (
         test="tests/test_any.py",
         benchmark="benchmark/test_reduction_perf.py",
     ),
+    Operator(
+        name="sort",
+        module="flag_gems.ops.sort",
+        aten=(
+            ("sort", "sort"),
+            ("sort.stable", "sort_stable"),
+            ("sort.values_stable", "sort_out"),
+        ),
+        extra=("argsort",),
+        cpp="sort",
+        test="tests/test_sort.py",
+        benchmark="benchmark/test_sort.py",
+    ),
+    Operator(
+        name="topk",
+        module="flag_gems.ops.topk",
+        aten=(("topk", "topk"), ("topk.values", "topk_out")),
+        cpp="topk",
+        test="tests/test_topk.py",
+        benchmark="benchmark/test_topk.py",
+    ),
+    Operator(
+        name="nonzero",
+        module="flag_gems.ops.nonzero",
+        aten=(
+            ("nonzero", "nonzero"),
+            ("nonzero.out", "nonzero_out"),
+            ("nonzero_static", "nonzero_static"),
+        ),
+        cpp="nonzero",
+        test="tests/test_nonzero.py",
+        benchmark="benchmark/test_nonzero.py",
+    ),
 )
 
 BY_NAME: dict[str, Operator] = {operator.name: operator for operator in OPERATORS}
