@@ -11,6 +11,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from bench import Bench, verdict  # noqa: E402
+from mutation_table import held, table  # noqa: E402
 from mutations import Mutation  # noqa: E402
 from small_mutations import DAMAGE, HARMLESS  # noqa: E402
 
@@ -34,6 +35,10 @@ def test_damage_is_named(bench: Bench, mutation: Mutation) -> None:
 @pytest.mark.parametrize("mutation", HARMLESS, ids=lambda m: m.name)
 def test_harmless_edits_cause_no_finding(bench: Bench, mutation: Mutation) -> None:
     assert verdict(mutation, bench.findings(mutation)) == ""
+
+
+def test_the_document_has_this_bench() -> None:
+    assert held() == table(), "run tests/unit/inventory/mutation_table.py"
 
 
 def test_the_bench_is_as_large_as_it_claims() -> None:
