@@ -54,6 +54,8 @@ def resolve_paths(paths: Iterable[Path], root: Path, with_consumers: bool) -> li
         full = within(path, root)
         if full.is_dir():
             found.update(dict.fromkeys(sorted(full.rglob("test_*.py"))))
+        elif full.suffix != ".py":
+            raise UsageFault(f"{path} is no Python file: name test files, or folders of them")
         else:
             found[full] = None
     if with_consumers:

@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,15 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 def outside(sources: Sources) -> dict[str, list[int]]:
     """Installed files that were loaded, with size and time of change."""
     found = {}
-    # What was compiled or written on the way is an outcome, not something that was installed.
+    # What was compiled or written on the way is an outcome, not something that was installed, also
+    # where a suite put the folder that it wrote to on the path.
     roots = tuple({os.path.realpath(item) + os.sep for item in sys.path if item})
+    own = os.path.realpath(tempfile.gettempdir()) + os.sep
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None)
-        if isinstance(path, str) and path.startswith(roots) and sources.inside(path) is None:
+        if not isinstance(path, str) or os.path.realpath(path).startswith(own):
+            continue
+        if path.startswith(roots) and sources.inside(path) is None:
             try:
                 status = os.stat(path)
             except OSError:

@@ -219,6 +219,21 @@ def test_an_edit_of_a_neighbour_is_noticed(copy: Path, tmp_path: Path) -> None:
     assert "GPUTests" in classes(read_manifest(output).files[CORE])
 
 
+def test_a_module_that_a_suite_writes_when_it_is_imported_is_no_reason_to_look_again(
+    copy: Path, tmp_path: Path
+) -> None:
+    core = copy / CORE
+    core.write_text(
+        "import importlib, pathlib, sys, tempfile\nsys.path.append(tempfile.mkdtemp())\n"
+        "pathlib.Path(sys.path[-1], 'written.py').write_text('')\n"
+        "importlib.import_module('written')\n"
+        + core.read_text().replace("from __future__ import annotations\n", "")
+    )
+    arguments = (str(core), "--framework", "unittest")
+    assert "1 probes run" in run(copy, tmp_path / "m.json", *arguments).output
+    assert "0 probes run" in run(copy, tmp_path / "m.json", *arguments).output
+
+
 def test_an_import_error_is_a_record(copy: Path, tmp_path: Path) -> None:
     (copy / CORE).write_text((copy / CORE).read_text().replace("def check_model(", "def check("))
     output = tmp_path / "m.json"
@@ -342,6 +357,8 @@ def test_paths_are_named_from_here_or_from_the_root(tmp_path: Path) -> None:
     absent = run(SUITE, tmp_path / "m.json", "unit/test_absent.py")
     assert isinstance(absent.exception, UsageFault)
     assert "neither here nor under the suite's root" in str(absent.exception)
+    table = run(SUITE, tmp_path / "m.json", "slow_tests.json")
+    assert "is no Python file" in str(table.exception)
 
 
 def test_paths_outside_the_root_are_refused(copy: Path, tmp_path: Path) -> None:
