@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import docker.errors
 import psutil
 
 from bench_runner.backends import Backend, load_backends
@@ -16,6 +17,7 @@ from bench_runner.devices.access import lacks
 from bench_runner.environment import choose_place
 from bench_runner.errors import InfrastructureFault
 from bench_runner.executors.docker import connect
+from bench_runner.images.labels import HOST_KIND, KIND_LABEL
 
 ENOUGH_MEMORY = 4 << 30
 ENOUGH_DISK = 5 << 30
@@ -78,13 +80,25 @@ def _devices(vendor: str, backends: list[Backend]) -> list[Finding]:
     if runtimes is None:
         return findings
     for backend in backends:
-        missing = lacks(backend, [device.node for device in devices], runtimes)
+        nodes = [device.node for device in devices]
+        missing = lacks(backend, nodes, runtimes, on_host=_is_host(backend.image.tag))
         if missing:
             first = missing[0]
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             what = f"{backend.name} containers"
             findings.append(Finding(what, False, first.what + more, first.advice))
     return findings
+
+
+def _is_host(tag: str) -> bool:
+    """Whether this machine has the image, and it is of the kind host."""
+    client = connect()
+    try:
+        return client.images.get(tag).labels.get(KIND_LABEL) == HOST_KIND
+    except docker.errors.ImageNotFound:
+        return False
+    finally:
+        client.close()
 
 
 @lru_cache

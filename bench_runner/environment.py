@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench_runner.backends import Backend
 from bench_runner.contract.job import Environment
-from bench_runner.devices import describe_device
+from bench_runner.devices import describe_device, find_devices
+from bench_runner.devices.slots import Slots, choose
 from bench_runner.executors.docker import DockerExecutor
 from bench_runner.executors.interface import Executor, ExecutorError
 from bench_runner.executors.local import LocalExecutor
@@ -22,30 +24,47 @@ class Place:
 
     executor: Executor
     environment: Environment
+    slots: Slots
+    """The devices, for one job each."""
     note: str
     """What a reader of the results has to know about the place; empty when all is as preferred."""
 
 
-def choose_place(wanted: str, backend: Backend) -> Place:
-    """The executor for ``auto``, ``docker`` or ``local``, and its environment.
+def choose_place(wanted: str, backend: Backend, devices: str | None = None) -> Place:
+    """The executor for ``auto``, ``docker`` or ``local``, its environment and its devices.
+
+    Args:
+        devices: numbers or IDs separated by commas; None means those that the vendor's own variable
+            leaves visible, or all.
 
     Raises:
         ExecutorError: docker was asked for and cannot be used.
         SuiteNotFoundError: there is no suite to run locally or to compare the image with.
         DeviceNotFound: the backend's device is absent.
+        UsageFault: a device that is asked for is.
     """
     root = suite_root()
+    slots = _slots(backend, devices)
     if wanted == "local":
-        return _local(backend, root, "")
+        return _local(backend, root, slots, "")
     try:
-        return _docker(backend, root)
+        return _docker(backend, root, slots)
     except ExecutorError as error:
         if wanted == "docker":
             raise
-        return _local(backend, root, f"local executor, jobs are not isolated: {error}")
+        return _local(backend, root, slots, f"local executor, jobs are not isolated: {error}")
 
 
-def _docker(backend: Backend, root: Path) -> Place:
+def _slots(backend: Backend, wanted: str | None) -> Slots:
+    devices = find_devices(backend.vendor)
+    variable = backend.container.visible_devices.narrowed
+    visible = os.environ.get(variable) if variable else None
+    chosen = choose(devices, wanted, visible)
+    # A CPU is everybody's: the scheduler alone keeps jobs of a run apart there.
+    return Slots(backend.vendor, chosen, shared=backend.vendor == "cpu")
+
+
+def _docker(backend: Backend, root: Path, slots: Slots) -> Place:
     executor = DockerExecutor(backend)
     if not executor.image_suite:
         raise ExecutorError(
@@ -69,10 +88,10 @@ def _docker(backend: Backend, root: Path) -> Place:
         if stale
         else ""
     )
-    return Place(executor, environment, note)
+    return Place(executor, environment, slots, note)
 
 
-def _local(backend: Backend, root: Path, note: str) -> Place:
+def _local(backend: Backend, root: Path, slots: Slots, note: str) -> Place:
     environment = Environment(
         backend=backend.name,
         vendor=backend.vendor,
@@ -81,4 +100,4 @@ def _local(backend: Backend, root: Path, note: str) -> Place:
         device=describe_device(backend.vendor),
         versions=installed_versions(),
     )
-    return Place(LocalExecutor(backend, root), environment, note)
+    return Place(LocalExecutor(backend, root), environment, slots, note)

@@ -21,8 +21,8 @@ from bench_runner.contract.job import Environment, Settings
 from bench_runner.contract.outcome import Collected, Ending
 from bench_runner.contract.record import ContractError, canonical_sha256, parse, write_record
 from bench_runner.executors.inputs import make_launch, place, write_baseline_inputs
-from bench_runner.executors.interface import Executor, Handle
 from bench_runner.judge.correctness import SKIPPED
+from bench_runner.launching import Launcher
 from bench_runner.store.artifacts import collect
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -36,16 +36,14 @@ class Expectations:
     """Answers once for each operator and level, to whatever thread asks first."""
 
     def __init__(
-        self, executor: Executor, environment: Environment, run_folder: Path, cache: Path
+        self, launcher: Launcher, environment: Environment, run_folder: Path, cache: Path
     ) -> None:
-        self._executor = executor
+        self._launcher = launcher
         self._environment = environment
         self._run_folder = run_folder
         self._cache = cache
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
-        self._living: set[Handle] = set()
-        self._cancelled = False
 
     def of(self, operator: Operator, settings: Settings) -> Expectation:
         """Cases and tests of an operator at the settings' level.
@@ -63,12 +61,6 @@ class Expectations:
         """
         answer = self._kept("correctness", BaselineSkips, operator, settings, self._skips)
         return frozenset(answer.tests)
-
-    def cancel(self) -> None:
-        with self._guard:
-            self._cancelled = True
-            for handle in self._living:
-                handle.kill()
 
     def _kept(
         self,
@@ -103,16 +95,11 @@ class Expectations:
         """Runs the suite without a candidate, within limits of its own."""
         name = f"{mode}-{operator.name}-{settings.level}"
         folder = self._run_folder / "baseline" / name
-        launch = make_launch(self._executor, name, self._run_folder, folder, settings, False)
+        launch = make_launch(
+            self._launcher.executor, name, self._run_folder, folder, settings, profiling=False
+        )
         place(write_baseline_inputs(mode, operator, settings), launch.inputs)
-        handle = self._executor.submit(launch)
-        with self._guard:
-            self._living.add(handle)
-            if self._cancelled:
-                handle.kill()
-        outcome = handle.wait()
-        with self._guard:
-            self._living.discard(handle)
+        outcome = self._launcher.run(launch)
         collected = collect(launch.outputs, launch.folder / "artifacts")
         if outcome.ending is not Ending.EXITED or outcome.exit_code != 0:
             how = outcome.detail or f"{outcome.ending.value}, exit code {outcome.exit_code}"

@@ -3,22 +3,19 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
 from bench_runner.catalogue import Catalogue
 from bench_runner.contract.job import Job
-from bench_runner.contract.outcome import Outcome
 from bench_runner.contract.status import Mode, Status
 from bench_runner.contract.verdict import Verdict
 from bench_runner.executors.inputs import CandidateChanged, make_launch, place, write_inputs
-from bench_runner.executors.interface import Executor, Handle, Launch
 from bench_runner.expectations import Expectations, ListingFailed
 from bench_runner.judge.correctness import claims_skips
 from bench_runner.judge.evidence import Evidence
 from bench_runner.judge.verdict import judge, without_a_process
+from bench_runner.launching import Launcher
 from bench_runner.store.artifacts import collect
 from bench_runner.store.runs import RunFolder
 
@@ -31,34 +28,27 @@ class JobRunner:
     """Runs jobs of one run; may be called from several threads, and cancelled from any."""
 
     def __init__(
-        self, run: RunFolder, executor: Executor, catalogue: Catalogue, expectations: Expectations
+        self, run: RunFolder, launcher: Launcher, catalogue: Catalogue, expectations: Expectations
     ) -> None:
         self._run = run
-        self._executor = executor
+        self._launcher = launcher
         self._catalogue = catalogue
         self._expectations = expectations
-        self._living: set[Handle] = set()
-        self._guard = threading.Lock()
-        self._cancelled = False
 
     def cancel(self) -> None:
         """Kills what is running; every ``run`` that is under way then returns None."""
-        with self._guard:
-            self._cancelled = True
-            for handle in self._living:
-                handle.kill()
-        self._expectations.cancel()
+        self._launcher.cancel()
 
     def run(self, job: Job, queued_at: float) -> Verdict | None:
         """The verdict, which is on disk when this returns; None when the run was cancelled."""
         verdict = None
         for attempt in range(1, ATTEMPTS + 1):
-            if self._cancelled:
+            if self._launcher.cancelled:
                 return None
             verdict = self._attempt(job, queued_at, attempt)
             if verdict.status is not Status.INFRA_ERROR:
                 break
-        if self._cancelled or verdict is None:
+        if self._launcher.cancelled or verdict is None:
             return None
         self._run.write_verdict(verdict)
         return verdict
@@ -83,7 +73,7 @@ class JobRunner:
                 f"no case {wanted!r} to profile; see: bench-runner cases --op {job.op}",
             )
         launch = make_launch(
-            self._executor,
+            self._launcher.executor,
             job.id,
             self._run.path,
             self._run.job_folder(job),
@@ -92,12 +82,14 @@ class JobRunner:
         )
         case = wanted or expectation.cases.case_ids[0]
         try:
-            files = write_inputs(job, operator, case, self._executor.inputs_seen_at(launch))
+            files = write_inputs(
+                job, operator, case, self._launcher.executor.inputs_seen_at(launch)
+            )
         except CandidateChanged as error:
             return without_a_process(job, Status.INFRA_ERROR, str(error))
         place(files, launch.inputs)
-        queue_s = max(0.0, time.time() - queued_at)
-        outcome = self._wait(launch)
+        outcome = self._launcher.run(launch)
+        queue_s = max(0.0, outcome.submitted_at - queued_at)
         collected = collect(launch.outputs, launch.folder / "artifacts")
         evidence = Evidence(job, outcome, collected, expectation, tail(launch.log))
         if job.mode is Mode.CORRECTNESS and claims_skips(evidence):
@@ -107,18 +99,6 @@ class JobRunner:
                 return without_a_process(job, Status.INFRA_ERROR, str(error))
             evidence = replace(evidence, baseline_skips=skips)
         return judge(evidence, queue_s, attempt)
-
-    def _wait(self, launch: Launch) -> Outcome:
-        handle = self._executor.submit(launch)
-        with self._guard:
-            self._living.add(handle)
-            if self._cancelled:
-                handle.kill()
-        try:
-            return handle.wait()
-        finally:
-            with self._guard:
-                self._living.discard(handle)
 
 
 def tail(path: Path) -> str:

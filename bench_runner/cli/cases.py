@@ -19,6 +19,7 @@ from bench_runner.environment import choose_place
 from bench_runner.errors import InfrastructureFault
 from bench_runner.executors.run_lock import acquire
 from bench_runner.expectations import Expectations, ListingFailed
+from bench_runner.launching import Launcher
 from bench_runner.plan import PlanError
 from bench_runner.suite import suite_root
 
@@ -45,8 +46,9 @@ def cases(
     with tempfile.TemporaryDirectory(dir=runs_dir.absolute(), prefix=".cases-") as temporary:
         folder = Path(temporary)
         acquire(folder)
+        launcher = Launcher(place.executor, place.slots)
         expectations = Expectations(
-            place.executor, place.environment, folder, runs_dir.absolute() / ".expectations"
+            launcher, place.environment, folder, runs_dir.absolute() / ".expectations"
         )
         settings = Settings.model_validate({"level": level})
         try:

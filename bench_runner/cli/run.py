@@ -7,6 +7,7 @@ import json
 import shlex
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from bench_runner.executors.profilers import passed_over
 from bench_runner.executors.run_lock import acquire
 from bench_runner.expectations import Expectations
 from bench_runner.installed import require_extra_serve
+from bench_runner.launching import Launcher
 from bench_runner.plan import (
     Entry,
     PlanError,
@@ -46,7 +48,9 @@ from bench_runner.store.runs import RunFolder, RunStore
 from bench_runner.suite import suite_root
 
 INTERRUPTED = 130
-RESUMABLE = frozenset({"resume", "runs_dir", "jobs", "output_format", "textfile", "pushgateway"})
+RESUMABLE = frozenset(
+    {"resume", "runs_dir", "jobs", "devices", "output_format", "textfile", "pushgateway"}
+)
 """Options that say nothing about what is measured."""
 
 
@@ -83,6 +87,11 @@ RESUMABLE = frozenset({"resume", "runs_dir", "jobs", "output_format", "textfile"
     default=1,
     show_default=True,
     help="Jobs at once; benchmark and profile always run alone.",
+)
+@click.option(
+    "--devices",
+    metavar="N,...",
+    help="Devices to use, by number or ID; each is one job's at a time.  [default: all visible]",
 )
 @click.option(
     "--timeout",
@@ -177,7 +186,7 @@ def _start(
     store: RunStore, options: dict[str, Any], catalogue: Catalogue
 ) -> tuple[RunFolder, Place]:
     request = _request(options)
-    place = _place(request.backend or "cpu", options["executor"], request.modes)
+    place = _place(request.backend or "cpu", options["executor"], request.modes, options["devices"])
     for entry in request.entries:
         catalogue[entry.op]
     record = RunRecord(
@@ -226,14 +235,14 @@ def _request(options: dict[str, Any]) -> Request:
     return request.over(load_matrix(options["matrix"])) if options["matrix"] else request
 
 
-def _place(name: str, executor: str, modes: tuple[Mode, ...] | None) -> Place:
+def _place(name: str, executor: str, modes: tuple[Mode, ...] | None, devices: str | None) -> Place:
     backends = load_backends()
     if name not in backends:
         raise PlanError(f"unknown backend {name!r}; backends.yaml has: {', '.join(backends)}")
-    place = choose_place(executor, backends[name])
+    place = choose_place(executor, backends[name], devices)
     if modes is None or Mode.PROFILE in modes:
         notes = [note for note in (place.note, passed_over(backends[name])) if note]
-        place = Place(place.executor, place.environment, "; ".join(notes))
+        place = replace(place, note="; ".join(notes))
     return place
 
 
@@ -250,7 +259,7 @@ def _resume(store: RunStore, options: dict[str, Any]) -> tuple[RunFolder, Place]
     acquire(folder.path)
     planned = folder.record.jobs[0].environment
     modes = tuple({job.mode for job in folder.record.jobs})
-    place = _place(planned.backend, planned.executor, modes)
+    place = _place(planned.backend, planned.executor, modes, options["devices"])
     # By key: two candidates can have become the same meanwhile.
     jobs = {job.key: job for job in (_again(j, place.environment) for j in folder.record.jobs)}
     folder.replace_jobs(tuple(jobs.values()))
@@ -273,10 +282,11 @@ def _conduct(
         if verdict is not None and verdict.status.is_final
     }
     place.executor.clear(folder.path)
+    launcher = Launcher(place.executor, place.slots)
     expectations = Expectations(
-        place.executor, place.environment, folder.path, store.root / ".expectations"
+        launcher, place.environment, folder.path, store.root / ".expectations"
     )
-    runner = JobRunner(folder, place.executor, catalogue, expectations)
+    runner = JobRunner(folder, launcher, catalogue, expectations)
     talk = terminal.talk()
     with LiveProgress(talk, len(record.jobs) - len(done)) as progress:
         scheduler = Scheduler(record.jobs, done, runner, progress, width, record.gate)

@@ -34,25 +34,26 @@ def lacks(
     nodes: Collection[int],
     runtimes: Collection[str],
     exists: Callable[[str], bool] = os.path.exists,
+    on_host: bool = False,
 ) -> list[Lack]:
     """What is missing for containers of `backend` to use its devices.
 
     Args:
         nodes: numbers of the device nodes of the devices that were found.
         runtimes: the engine's runtimes, by name.
+        on_host: the image is of the kind host, which needs no runtime but the devices' nodes.
     """
     needs = backend.container
     advice = TOOLKITS.get(backend.vendor, "see docs/backends.md")
     missing = []
-    if needs.runtime and needs.runtime not in runtimes:
+    if needs.runtime and needs.runtime not in runtimes and not on_host:
         missing.append(Lack(f"the engine has no runtime {needs.runtime}", advice))
-    for request in needs.device_requests:
+    for request in () if on_host else needs.device_requests:
         runtime = RUNTIME_OF_DRIVER.get(request.driver)
         if runtime and runtime not in runtimes:
             missing.append(Lack(f"the engine has no runtime {runtime}", advice))
-    per_device = [
-        pattern.replace("{id}", str(node)) for pattern in needs.device_nodes for node in nodes
-    ]
+    patterns = (*needs.device_nodes, *(needs.host_device_nodes if on_host else ()))
+    per_device = [pattern.replace("{id}", str(node)) for pattern in patterns for node in nodes]
     for path in (*needs.devices, *per_device):
         if not exists(path):
             missing.append(Lack(f"no device node {path}", advice))

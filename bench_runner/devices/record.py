@@ -28,6 +28,11 @@ class Device:
     name: str
     """The model, as the vendor writes it. Results of two models never mix."""
 
+    @property
+    def visible_as(self) -> str:
+        """What a vendor's variable calls it: CUDA numbers devices in an order of its own."""
+        return self.id if self.id.startswith(("GPU-", "MIG-")) else str(self.index)
+
 
 def ask_tool(*command: str) -> str:
     """The output of a vendor's tool.

@@ -95,8 +95,7 @@ class DockerExecutor:
             ) from error
         self.image = tag
         self.image_id = str(image.id)
-        # One, and always the same, so that results compare.
-        self.device = find_devices(backend.vendor)[0]
+        self._first = find_devices(backend.vendor)[0]
         self.on_host = image.labels.get(KIND_LABEL) == HOST_KIND
         self._root = suite_root()
         if self.on_host:
@@ -110,16 +109,19 @@ class DockerExecutor:
             if label in image.labels
         }
 
-    def environment(self) -> dict[str, str]:
-        """Variables of every job's process: where its device and its software are."""
+    def device_of(self, launch: Launch) -> Device:
+        return launch.device or self._first
+
+    def environment(self, device: Device) -> dict[str, str]:
+        """Variables of a job's process: where its device and its software are."""
         needs = self.backend.container
         chosen = needs.visible_devices
         variables = dict(needs.environment)
         if chosen.granted:
-            variables[chosen.granted] = str(self.device.index)
+            variables[chosen.granted] = str(device.index)
         if chosen.narrowed:
             # Alone in its container, a device has the number 0.
-            variables[chosen.narrowed] = str(self.device.index) if needs.privileged else "0"
+            variables[chosen.narrowed] = str(device.index) if needs.privileged else "0"
         if self.on_host:
             variables.update(host_image.environment(self._root))
         return variables
@@ -142,7 +144,8 @@ class DockerExecutor:
         """The engine's host configuration, and what it grants beyond the locked-down default."""
         settings = launch.settings
         needs = self.backend.container
-        granted = grants(self.backend, self.device, self.on_host)
+        device = self.device_of(launch)
+        granted = grants(self.backend, device, self.on_host)
         own = host_image.mounts(self._root) if self.on_host else []
         temporary = min(TMPFS_BYTES, settings.memory_bytes)
         config = self.client.api.create_host_config(
@@ -158,11 +161,11 @@ class DockerExecutor:
             security_opt=["no-new-privileges"],
             privileged=needs.privileged,
             runtime=needs.runtime,
-            devices=[f"{device}:{device}:rwm" for device in granted.devices],
+            devices=[f"{node}:{node}:rwm" for node in granted.devices],
             device_requests=[
                 docker.types.DeviceRequest(
                     driver=request.driver,
-                    device_ids=[self.device.id],
+                    device_ids=[device.id],
                     capabilities=[list(request.capabilities)],
                 )
                 for request in (() if self.on_host else needs.device_requests)
@@ -259,7 +262,7 @@ class DockerHandle:
         launch = self._launch
         host_config, self._privileges = self._executor.host_config(launch)
         environment = {
-            **self._executor.environment(),
+            **self._executor.environment(self._executor.device_of(launch)),
             "BENCH_LIFELINE": "1",
             "HOME": "/tmp",
             "TRITON_CACHE_DIR": "/tmp/triton",

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from bench_runner.contract.job import Settings
 from bench_runner.contract.outcome import Outcome
+from bench_runner.devices import Device
 from bench_runner.errors import InfrastructureFault
 
 
@@ -27,6 +28,8 @@ class Launch:
     """The job's own folder: ``in`` (read by the job), ``out`` (written by it), ``job.log``."""
     settings: Settings
     profiling: bool = False
+    device: Device | None = None
+    """The device that is the job's; None means the backend's first."""
 
     @property
     def inputs(self) -> Path:

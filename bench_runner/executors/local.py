@@ -31,7 +31,7 @@ from bench_runner.harness.descendants import adopt_orphans, children, descendant
 
 TOKEN = "BENCH_JOB"
 """Environment variable by which a process is recognised as a job's, whoever its parent is."""
-PASSED_ON = ("LD_LIBRARY_PATH", "GEMS_VENDOR", "CUDA_VISIBLE_DEVICES")
+PASSED_ON = ("LD_LIBRARY_PATH", "GEMS_VENDOR")
 """What is taken from the outer environment beside the variables that backends.yaml names."""
 GRACE_S = 10.0
 
@@ -65,10 +65,13 @@ class LocalExecutor:
     def environment(self, launch: Launch, scratch: Path) -> dict[str, str]:
         visible = self.backend.container.visible_devices
         wanted = {*PASSED_ON, *self.backend.env, visible.granted, visible.narrowed}
+        device = launch.device if self.backend.vendor != "cpu" else None
+        narrowed = {visible.narrowed: device.visible_as} if device and visible.narrowed else {}
         outer = {name: value for name, value in os.environ.items() if name in wanted}
         return {
             **outer,
             **self.backend.container.environment,
+            **narrowed,
             "PATH": self._path(),
             "LANG": "C.UTF-8",
             "HOME": str(scratch),

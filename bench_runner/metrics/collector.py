@@ -17,6 +17,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from bench_runner.contract.status import Status
+from bench_runner.devices.slots import busy
 from bench_runner.metrics.regression import best_against_last_good, last_good
 from bench_runner.store.totals import BUCKETS_S, Totals
 from bench_runner.store.view import JobRow, StoreView
@@ -120,6 +121,12 @@ def _activity(view: StoreView) -> Iterator[Metric]:
     yield waiting
     yield abandoned
     yield active
+    owned = GaugeMetricFamily(
+        "bench_runner_devices_busy", "Devices that a living job owns.", labels=["vendor"]
+    )
+    for vendor, number in busy().items():
+        owned.add_metric([vendor], number)
+    yield owned
 
 
 def _phases(totals: Totals) -> Metric:

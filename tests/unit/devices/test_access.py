@@ -16,6 +16,15 @@ def test_cuda_needs_the_engines_runtime() -> None:
     assert lacks(BACKENDS["nvidia-cuda133"], [0], ["runc", "nvidia"]) == []
 
 
+def test_a_host_image_needs_nodes_and_no_runtime() -> None:
+    backend = BACKENDS["nvidia-cuda133"]
+    nodes = {p.replace("{id}", "0") for p in backend.container.host_device_nodes}
+    assert nodes
+    assert lacks(backend, [0], ["runc"], nodes.__contains__, on_host=True) == []
+    missing = lacks(backend, [0, 1], ["runc"], nodes.__contains__, on_host=True)
+    assert {lack.what for lack in missing} == {"no device node /dev/nvidia1"}
+
+
 def test_musa_needs_its_own_runtime() -> None:
     (lack,) = lacks(BACKENDS["mthreads-musa520"], [0], ["runc"])
     assert "mthreads" in lack.what

@@ -32,13 +32,19 @@ def body_of(backend: Any, profiling: bool = False) -> dict[str, Any]:
     """The create request of a job, made by the executor itself."""
     executor = DockerExecutor.__new__(DockerExecutor)
     executor.backend = backend
-    executor.device = Device("GPU-0", 0, 0, "a device")
     executor.on_host = False
     executor.storage = VolumeStorage(VOLUME, Path("/runs"))
     api = docker.APIClient(base_url="unix:///nowhere", version="1.45")
     executor.client = SimpleNamespace(api=api)
     run = Path("/runs/20260101-000000-abcd")
-    launch = Launch("bench-job", run, run / "jobs" / "a", Settings(), profiling)
+    launch = Launch(
+        "bench-job",
+        run,
+        run / "jobs" / "a",
+        Settings(),
+        profiling,
+        Device("GPU-3", 3, 3, "a device"),
+    )
     host_config, _ = executor.host_config(launch)
     return {
         "Image": "sha256:" + "0" * 64,
