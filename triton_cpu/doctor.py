@@ -26,12 +26,18 @@ class Finding(Exception):
 
 
 def cpu_line() -> str:
-    from triton_cpu.host import UnsupportedCPU, cpu
+    from triton_cpu.host import UnsupportedCPU, cpu, missing_features
 
     try:
         found = cpu()
     except UnsupportedCPU as error:
         raise Finding(str(error)) from None
+    missing = missing_features()
+    if missing:
+        raise Finding(
+            f"{found.name} is compiled for, but this machine lacks {', '.join(missing)}: "
+            "unset TRITON_CPU_ARCH to run kernels here"
+        )
     present = " ".join(item for item in MATTERING_FEATURES if found.has(item))
     return f"{found.machine} {found.name}, vectors of {found.vector_bits} bits ({present})"
 
@@ -125,6 +131,8 @@ CHECKS: dict[str, Callable[[], str]] = {
     "cache": cache_line,
     "kernel": kernel_line,
 }
+COMPILED = ("active", "threads", "kernel")
+"""Those that load machine code, which a CPU that was found wanting may not survive."""
 
 
 @click.command()
@@ -132,11 +140,16 @@ def main() -> None:
     """Say what this machine and Triton version support; 1 when kernels cannot run."""
     console = Console(soft_wrap=True)
     broken = 0
+    wrong_cpu = False
     for name, check in CHECKS.items():
+        if wrong_cpu and name in COMPILED:
+            console.print(f"{name:8} not looked at: see CPU", highlight=False, markup=False)
+            continue
         try:
             console.print(f"{name:8} {check()}", highlight=False, markup=False)
         except Finding as finding:
             broken += 1
+            wrong_cpu = wrong_cpu or name == "CPU"
             console.print(f"{name:8} PROBLEM: {finding}", highlight=False, markup=False)
     sys.exit(1 if broken else 0)
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
-SUPPORTED_MACHINES = ("x86_64", "aarch64")
+LEVELS = {"x86_64": ("x86-64-v3", "x86-64-v4"), "aarch64": ("generic",)}
+"""For each supported machine, the CPUs besides its own whose features are known here."""
 
 
 class UnsupportedCPU(RuntimeError):
@@ -24,7 +25,7 @@ class CPU:
     machine: str
     """x86_64 or aarch64."""
     name: str
-    """LLVM's name of the CPU: znver4, skylake-avx512, neoverse-v1, x86-64-v3, ..."""
+    """LLVM's name of the CPU: znver4, sapphirerapids, neoverse-v1, or one of ``LEVELS``."""
     features: str
     """LLVM's list of features, "+avx2,-sse4a,..."; empty means those of the name."""
 
@@ -48,6 +49,11 @@ class CPU:
         """Of the registers that move most bytes a second: zen4 splits what wide ones store."""
         return min(self.vector_bits, 256) if self.name == "znver4" else self.vector_bits
 
+    def lacks(self, other: CPU) -> tuple[str, ...]:
+        """The listed features of ``other`` that are missing here."""
+        wanted = (item for item in other._listed.split(",") if item.startswith("+"))
+        return tuple(item[1:] for item in wanted if not self.has(item[1:]))
+
     @property
     def _listed(self) -> str:
         return self.features or _features_of_level(self.name)
@@ -61,24 +67,40 @@ def _features_of_level(name: str) -> str:
 
 
 @functools.lru_cache
-def cpu(name: str = "") -> CPU:
-    """The CPU to compile for: TRITON_CPU_ARCH, or ``name``, or this machine's own.
-
-    A name other than the machine's own stands for all that LLVM knows of that CPU, no more.
+def cpu() -> CPU:
+    """The CPU to compile for: this machine's own, or the level that TRITON_CPU_ARCH names.
 
     Raises:
-        UnsupportedCPU: neither x86-64 with AVX2 nor aarch64.
+        UnsupportedCPU: neither x86-64 with AVX2 nor aarch64, or a name that is not known here.
     """
-    machine = platform.machine()
-    if machine not in SUPPORTED_MACHINES:
+    own = _own()
+    wanted = os.environ.get("TRITON_CPU_ARCH")
+    if not wanted or wanted == own.name:
+        return own
+    # Of other names LLVM would not say which features they have, and it ends the process for one
+    # that it does not know.
+    known = LEVELS[own.machine]
+    if wanted not in known:
         raise UnsupportedCPU(
-            f"triton_cpu: {machine} is not supported; supported: {', '.join(SUPPORTED_MACHINES)}"
+            f"triton_cpu: TRITON_CPU_ARCH={wanted} is not known on {own.machine}: "
+            f"choose {', '.join(known)}, or {own.name}, which this machine is"
         )
-    own = llvm.get_host_cpu_name()
-    wanted = os.environ.get("TRITON_CPU_ARCH") or name
-    if wanted and wanted != own:
-        return CPU(machine, wanted, "")
-    found = CPU(machine, own, llvm.get_host_cpu_features().flatten())
+    return CPU(own.machine, wanted, "")
+
+
+def missing_features() -> tuple[str, ...]:
+    """What the CPU that is compiled for has and this machine's own lacks, in LLVM's words."""
+    return _own().lacks(cpu())
+
+
+@functools.lru_cache
+def _own() -> CPU:
+    machine = platform.machine()
+    if machine not in LEVELS:
+        raise UnsupportedCPU(
+            f"triton_cpu: {machine} is not supported; supported: {', '.join(LEVELS)}"
+        )
+    found = CPU(machine, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
     if machine == "x86_64" and not found.has("avx2"):
-        raise UnsupportedCPU(f"triton_cpu: {own} lacks AVX2, which every kernel needs")
+        raise UnsupportedCPU(f"triton_cpu: {found.name} lacks AVX2, which every kernel needs")
     return found
