@@ -39,6 +39,10 @@ class Catalogue:
     def __init__(self, operators: list[Operator]) -> None:
         self._operators = {operator.name: operator for operator in operators}
 
+    @property
+    def names(self) -> list[str]:
+        return list(self._operators)
+
     def __getitem__(self, name: str) -> Operator:
         try:
             return self._operators[name]

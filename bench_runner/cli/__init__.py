@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import traceback
 
 import click
 
+from bench_runner.cli.lazy import Verbs, lazy
 from bench_runner.errors import InfrastructureFault, UsageFault
 
-VERBS: dict[str, tuple[str, str]] = {
+VERBS: Verbs = {
     "run": ("bench_runner.cli.run:run", "Run candidates through their modes and judge them."),
     "cases": ("bench_runner.cli.cases:cases", "List the benchmark cases of an operator."),
     "list": ("bench_runner.cli.list:list_runs", "List the runs in a folder, newest first."),
@@ -28,30 +28,11 @@ VERBS: dict[str, tuple[str, str]] = {
         "Record, compare and gate what a test suite contains.",
     ),
     "images": ("bench_runner.cli.images:images", "Plan, build and list container images."),
+    "completion": ("bench_runner.cli.completion:completion", "Make a shell complete all this."),
 }
-"""Verb to where it is and what help says of it: help must not import the verbs."""
 
 
-class LazyGroup(click.Group):
-    """A click group that imports a command when it is run."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        module, _, attribute = VERBS[cmd_name][0].partition(":")
-        command = getattr(importlib.import_module(module), attribute)
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(verb, text) for verb, (_, text) in VERBS.items()])
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=lazy(VERBS), context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="flag-gems", prog_name="bench-runner")
 def cli(debug: bool) -> None:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from bench_runner.backends import load_backends
 from bench_runner.catalogue import read_catalogue
-from bench_runner.cli import terminal
+from bench_runner.cli import terminal, values
 from bench_runner.cli.options import EXECUTOR, FORMAT, LEVEL, RUNS_DIR
 from bench_runner.contract.job import Settings
 from bench_runner.environment import choose_place
@@ -25,8 +25,14 @@ from bench_runner.suite import suite_root
 
 
 @click.command()
-@click.option("--op", required=True, help="Operator.")
-@click.option("--backend", default="cpu", show_default=True, help="A key of backends.yaml.")
+@click.option("--op", shell_complete=values.operators, required=True, help="Operator.")
+@click.option(
+    "--backend",
+    shell_complete=values.backends,
+    default="cpu",
+    show_default=True,
+    help="A key of backends.yaml.",
+)
 @click.option("--level", type=LEVEL, default="core", show_default=True)
 @EXECUTOR
 @RUNS_DIR

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from bench_runner.cli import values
 from bench_runner.cli.options import FORMAT
 from bench_runner.errors import InfrastructureFault, UsageFault
 
@@ -62,7 +63,7 @@ def images() -> None:
 
 
 @images.command()
-@click.argument("backends", nargs=-1, metavar="[BACKEND]...")
+@click.argument("backends", nargs=-1, metavar="[BACKEND]...", shell_complete=values.backends)
 @_build_options
 @FORMAT
 def plan(backends: tuple[str, ...], output_format: str, **options: Any) -> None:
@@ -88,7 +89,7 @@ def plan(backends: tuple[str, ...], output_format: str, **options: Any) -> None:
 
 
 @images.command()
-@click.argument("backends", nargs=-1, metavar="BACKEND...")
+@click.argument("backends", nargs=-1, metavar="BACKEND...", shell_complete=values.backends)
 @_build_options
 @click.option("--if-changed", is_flag=True, help="Leave an image alone that holds this suite.")
 @click.option(
@@ -161,7 +162,7 @@ def _check(backends: tuple[str, ...], options: dict[str, Any]) -> None:
 
 
 @images.command()
-@click.argument("backends", nargs=-1, metavar="[BACKEND]...")
+@click.argument("backends", nargs=-1, metavar="[BACKEND]...", shell_complete=values.backends)
 @_build_options
 @click.option(
     "--write-lock",
@@ -207,7 +208,7 @@ def resolve(
 
 
 @images.command(name="list")
-@click.argument("backends", nargs=-1, metavar="[BACKEND]...")
+@click.argument("backends", nargs=-1, metavar="[BACKEND]...", shell_complete=values.backends)
 @FORMAT
 def list_(backends: tuple[str, ...], output_format: str) -> None:
     """List the images that exist and whether each holds this checkout's suite."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bench_runner.cli import terminal
+from bench_runner.cli import terminal, values
 from bench_runner.cli.options import RUNS_DIR
 from bench_runner.contract.record import write_atomically
 from bench_runner.errors import UsageFault
@@ -16,7 +16,7 @@ from bench_runner.store.runs import RunStore
 
 
 @click.command()
-@click.argument("run_name", metavar="RUN")
+@click.argument("run_name", metavar="RUN", shell_complete=values.runs)
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),

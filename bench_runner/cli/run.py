@@ -16,7 +16,7 @@ from click.core import ParameterSource
 
 from bench_runner.backends import load_backends
 from bench_runner.catalogue import Catalogue, read_catalogue
-from bench_runner.cli import terminal
+from bench_runner.cli import terminal, values
 from bench_runner.cli.interrupts import run_interruptibly
 from bench_runner.cli.options import EXECUTOR, FORMAT, LEVEL, PUSHGATEWAY, RUNS_DIR, TEXTFILE
 from bench_runner.cli.progress import LiveProgress
@@ -55,7 +55,7 @@ RESUMABLE = frozenset(
 
 
 @click.command()
-@click.option("--op", help="Operator whose candidates follow.")
+@click.option("--op", shell_complete=values.operators, help="Operator whose candidates follow.")
 @click.option(
     "--candidate",
     "candidates",
@@ -73,7 +73,9 @@ RESUMABLE = frozenset(
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="YAML file with candidates of several operators; options given here win.",
 )
-@click.option("--backend", help="A key of backends.yaml.  [default: cpu]")
+@click.option(
+    "--backend", shell_complete=values.backends, help="A key of backends.yaml.  [default: cpu]"
+)
 @click.option(
     "--modes",
     metavar="MODE,...",
@@ -120,7 +122,12 @@ RESUMABLE = frozenset(
     help="Leave a candidate out of the other modes when its preflight does not pass.",
 )
 @RUNS_DIR
-@click.option("--resume", metavar="RUN", help="Go on with a run; only what has no verdict is run.")
+@click.option(
+    "--resume",
+    shell_complete=values.runs,
+    metavar="RUN",
+    help="Go on with a run; only what has no verdict is run.",
+)
 @TEXTFILE
 @PUSHGATEWAY
 @FORMAT

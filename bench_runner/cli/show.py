@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from bench_runner.cli import terminal
+from bench_runner.cli import terminal, values
 from bench_runner.cli.options import FORMAT, RUNS_DIR
 from bench_runner.cli.results import job_document, print_run, run_document
 from bench_runner.contract.job import Job
@@ -23,7 +23,7 @@ LOG_LINES = 40
 
 
 @click.command()
-@click.argument("run_name", metavar="RUN")
+@click.argument("run_name", metavar="RUN", shell_complete=values.runs)
 @click.argument("job_name", metavar="[JOB]", required=False)
 @RUNS_DIR
 @FORMAT
