@@ -8,11 +8,12 @@ TEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 # Arguments of tools/upstream_triton_tests.py.
 UPSTREAM_ARGS ?=
+LIGER_VERSION ?= 0.8.5
 # Options of bench-runner run, for example --executor local.
 DEMO_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test gate gate-baseline test-cpp test-triton-versions test-inventory-real test-upstream docker lint format clean
+.PHONY: help setup demo test gate gate-baseline test-cpp test-triton-versions test-inventory-real test-upstream test-liger docker lint format clean
 
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -46,6 +47,11 @@ test-triton-versions: ## Run the tests of kernels on the oldest and the newest T
 test-upstream: ## Run upstream Triton's own tests on the CPU (an hour; UPSTREAM_ARGS: files, --repository DIR, ...)
 	@./setup.sh cpu
 	@$(PYTHON_IN_VENV) tools/upstream_triton_tests.py -n $(TEST_WORKERS) --limit 120 $(UPSTREAM_ARGS)
+
+test-liger: ## Run Liger-Kernel's operators, forward and backward, on the CPU (installs its wheel in .venv/liger)
+	@./setup.sh cpu
+	@$(PYTHON_IN_VENV) -m pip install --quiet --no-deps --upgrade --target .venv/liger liger-kernel==$(LIGER_VERSION)
+	@PYTHONPATH=.venv/liger $(PYTHON_IN_VENV) -m pytest tests/integration/triton_cpu/test_liger.py $(PYTEST_ARGS)
 
 test-inventory-real: ## Hold the inventory against PyTorch's own files (fetches 6.5 GB once; half an hour)
 	@./setup.sh cpu
