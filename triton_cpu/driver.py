@@ -69,6 +69,9 @@ class DriverUtilities:
         library, address = load(name, binary)
         return library, address, 0, 0, _UNLIMITED
 
+    def unload_module(self, library: Any) -> None:
+        """Triton 3.9 gives kernels back; they stay, for an address may be in use elsewhere."""
+
     def get_device_properties(self, device: int) -> dict[str, int]:
         return {
             "max_shared_mem": _UNLIMITED,

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import gc
 import struct
+import sys
 import threading
 
 import numpy as np
@@ -272,3 +274,15 @@ def test_metadata_says_what_a_foreign_launcher_needs() -> None:
 def test_the_driver_is_ours() -> None:
     assert triton_cpu.is_enabled()
     assert triton.runtime.driver.active.get_active_torch_device() == torch.device("cpu")
+
+
+def test_a_kernel_that_is_given_back_raises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+    out = torch.zeros(1)
+    store_scalar[(1,)](out, 4.0)
+    store_scalar.device_caches.clear()
+    gc.collect()
+    assert not complaints
+    store_scalar[(1,)](out, 5.0)
+    assert out.item() == 5.0

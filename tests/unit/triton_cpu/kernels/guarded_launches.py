@@ -68,6 +68,18 @@ def descriptor_kernel(x_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
 
 
 @triton.jit
+def block_pointer_kernel(x_ptr, out_ptr, m, n, steps, M: tl.constexpr, N: tl.constexpr):
+    row = tl.program_id(0) * M - 3
+    x = tl.make_block_ptr(x_ptr, (m, n), (n, 1), (row, -5), (M, N), (1, 0))
+    out = tl.make_block_ptr(out_ptr, (m, n), (n, 1), (row, -5), (M, N), (1, 0))
+    for _ in range(steps):
+        value = tl.load(x, boundary_check=(0, 1), padding_option="zero")
+        tl.store(out, value + 1, boundary_check=(0, 1))
+        x = tl.advance(x, (0, N))
+        out = tl.advance(out, (0, N))
+
+
+@triton.jit
 def lookup_kernel(x_ptr, index_ptr, out_ptr, n, rows, M: tl.constexpr, N: tl.constexpr):
     row = tl.program_id(0) * M + tl.arange(0, M)
     index = tl.load(index_ptr + row, mask=row < rows, other=-1)
@@ -142,6 +154,19 @@ def descriptor(memory: GuardedMemory, target: GuardedMemory) -> bool:
     return True
 
 
+def block_pointer(memory: GuardedMemory, target: GuardedMemory) -> bool:
+    """As ``descriptor``, by pointers that a loop moves from before a row to after it."""
+    for shape in ((9, 20), (1, 4), (17, 36)):
+        for place in ("at_start", "at_end"):
+            x = getattr(memory, place)(values(torch.float32, shape, 1))
+            out = getattr(target, place)(torch.zeros(shape))
+            steps = triton.cdiv(shape[1] + 5, 16)
+            block_pointer_kernel[(triton.cdiv(shape[0] + 3, 8),)](x, out, *shape, steps, 8, 16)
+            if not torch.equal(out, x + 1):
+                return False
+    return True
+
+
 def lookup(memory: GuardedMemory, target: GuardedMemory) -> bool:
     """Rows of a table by an index that is itself the last thing before an unmapped page."""
     table, indices = memory.at_end(values(torch.float32, (30, 13), 1)), GuardedMemory(1 << 12)
@@ -175,6 +200,8 @@ CASES: dict[str, Callable[[GuardedMemory, GuardedMemory], bool]] = {
         nothing,
     )
 }
+if tuple(map(int, triton.__version__.split(".")[:2])) < (3, 9):  # Gone since.
+    CASES["block_pointer"] = block_pointer
 
 
 if __name__ == "__main__":
