@@ -75,10 +75,10 @@ class Slots:
         if self._shared:
             yield self._devices[0]
             return
-        files = {device: _file(self._vendor, device) for device in self._devices}
         while not abandoned():
-            for device, file in files.items():
-                descriptor = _locked(file)
+            for device in self._devices:
+                # Asked for anew each time: who cleans the temporary folder may have removed it.
+                descriptor = _locked(_file(self._vendor, device))
                 if descriptor is None:
                     continue
                 try:
@@ -96,7 +96,7 @@ def busy(folder: Path | None = None) -> dict[str, int]:
     for file in sorted((folder or slots_folder()).glob("*.lock")):
         vendor = file.name.partition("-")[0]
         descriptor = _locked(file, fcntl.LOCK_SH)
-        counts[vendor] = counts.get(vendor, 0) + (descriptor is None)
+        counts[vendor] = counts.get(vendor, 0) + (descriptor is None and file.exists())
         if descriptor is not None:
             os.close(descriptor)
     return counts
@@ -121,11 +121,21 @@ def _file(vendor: str, device: Device) -> Path:
 
 
 def _locked(file: Path, kind: int = fcntl.LOCK_EX) -> int | None:
-    """A descriptor that holds the lock, or None where somebody else does."""
-    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    """A descriptor that holds the lock; None where somebody else does, or the file is gone."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    return descriptor
+        # A file that was removed in between is no lock: the next runner makes another one.
+        if os.path.samestat(os.fstat(descriptor), os.stat(file)):
+            if kind == fcntl.LOCK_EX:
+                # Cleaners of temporary folders go by age; a job is younger than what they remove.
+                with contextlib.suppress(PermissionError):
+                    os.utime(descriptor)
+            return descriptor
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(descriptor)
+    return None

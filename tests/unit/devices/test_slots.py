@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
+import os
 import subprocess
 import sys
 import threading
@@ -103,6 +105,51 @@ def test_a_killed_owner_gives_its_device_back(folder: Path) -> None:
     assert busy() == {"nvidia": 0}
     with Slots("nvidia", DEVICES[:1], shared=False).lent(lambda: False) as device:
         assert device == DEVICES[0]
+
+
+def test_locks_survive_who_cleans_temporary_folders(folder: Path) -> None:
+    slots = Slots("nvidia", DEVICES[:1], shared=False)
+    with slots.lent(lambda: False):
+        pass
+    [file] = folder.glob("*.lock")
+    os.utime(file, (0, 0))
+    with slots.lent(lambda: False):
+        # A lock in use is new, whatever the file's age was.
+        assert time.time() - file.stat().st_mtime < 3600
+
+    removed = []
+
+    def remove() -> bool:
+        # One job waits for another's device when the files go.
+        if len(removed) == 2:
+            file.unlink()
+        removed.append(file)
+        return False
+
+    with slots.lent(lambda: False), slots.lent(remove) as device:
+        assert device == DEVICES[0]
+        assert busy() == {"nvidia": 1}
+
+
+def test_a_lock_whose_file_was_replaced_meanwhile_is_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slots = Slots("nvidia", DEVICES[:1], shared=False)
+    real, replaced = fcntl.flock, []
+
+    def replace_first(descriptor: int, kind: int) -> None:
+        if not replaced:
+            [file] = folder.glob("*.lock")
+            file.unlink()
+            file.touch()
+            replaced.append(os.fstat(descriptor).st_ino)
+        real(descriptor, kind)
+
+    monkeypatch.setattr(fcntl, "flock", replace_first)
+    with slots.lent(lambda: False):
+        # The lock is one of the file that others find.
+        assert busy() == {"nvidia": 1}
+    assert len(replaced) == 1
 
 
 def test_a_job_that_waits_for_a_device_can_be_cancelled(tmp_path: Path) -> None:
