@@ -18,7 +18,7 @@ VERSION = 1
 
 SCHEMA = """
 CREATE TABLE state (generation INTEGER NOT NULL);
-INSERT INTO state VALUES (0);
+INSERT INTO state VALUES (abs(random() % 1000000000000));
 
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY,

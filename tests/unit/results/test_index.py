@@ -181,6 +181,18 @@ def test_killed_at_random_points_several_at_once(tmp_path: Path) -> None:
     assert_true(StoreView(tmp_path, QUIET.append))
 
 
+def test_an_index_that_was_begun_anew_is_not_taken_for_the_one_before(tmp_path: Path) -> None:
+    fill(tmp_path)
+    view = StoreView(tmp_path, QUIET.append)
+    seen = set()
+    # As many transactions make each index: a count from 0 would end at the same number, and who
+    # remembered it would go on with what the index before knew.
+    for _ in range(3):
+        view.rebuild()
+        seen.add(view._index.connection().execute("SELECT generation FROM state").fetchone()[0])
+    assert len(seen) == 3
+
+
 def test_a_verdict_that_was_cut_short_is_named_not_believed(tmp_path: Path) -> None:
     folder = make_run(tmp_path, "20260101-000000-aaaa")
     view = StoreView(tmp_path)
