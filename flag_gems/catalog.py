@@ -534,12 +534,32 @@ def document() -> dict[str, Any]:
     }
 
 
+def markdown() -> str:
+    """The table as docs/operators.md shows it."""
+    rows = ["| operator | ATen keys | further functions | C++ | offers |", "|---|---|---|---|---|"]
+    for operator in OPERATORS:
+        bound = {function for _, function in operator.aten} | {operator.name}
+        rows.append(
+            f"| `{operator.name}` "
+            f"| {', '.join(f'`{key}`' for key, _ in operator.aten)} "
+            f"| {', '.join(f'`{name}`' for name in operator.functions if name not in bound)} "
+            f"| {f'`{operator.cpp}`' if operator.cpp else ''} "
+            f"| {', '.join(operator.capabilities)} |"
+        )
+    return "\n".join(rows) + "\n"
+
+
 def main() -> None:
-    """Prints the table: one name a line, or the JSON document with ``--json``."""
+    """Prints the table: one name a line, a JSON document, or Markdown."""
     parser = argparse.ArgumentParser(description="Lists the operators of flag_gems.")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    if parser.parse_args().json:
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON document")
+    form.add_argument("--markdown", action="store_true", help="print the table of the documents")
+    chosen = parser.parse_args()
+    if chosen.json:
         print(json.dumps(document(), indent=2))
+    elif chosen.markdown:
+        print(markdown(), end="")
     else:
         print("\n".join(BY_NAME))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import flag_gems
-from flag_gems.catalog import OPERATORS, SCHEMA_VERSION
+from flag_gems.catalog import OPERATORS, SCHEMA_VERSION, markdown
 
 ROOT = Path(flag_gems.__file__).parents[1]
 
@@ -38,6 +38,12 @@ def test_full_config_is_the_catalogue():
     assert [(key, function.__name__) for key, function in flag_gems._FULL_CONFIG] == [
         pair for operator in OPERATORS for pair in operator.aten
     ]
+
+
+def test_the_document_is_the_catalogue():
+    text = (ROOT / "docs" / "operators.md").read_text(encoding="utf-8")
+    shown = text.partition("<!-- operators: begin -->\n")[2].partition("<!-- operators: end -->")[0]
+    assert shown == markdown(), "write what python flag_gems/catalog.py --markdown prints"
 
 
 def test_json_is_printed_without_torch():
