@@ -98,19 +98,27 @@ def module_findings(before: Manifest, after: Manifest) -> Iterator[Finding]:
         old, new = before.files[path], after.files[path]
         if _broken(old) or _broken(new):
             continue
-        yield from _api(path, old, new, consumed.get(path, {}))
+        taken = {
+            name for item in old.consumes if item.target in before.files for name in item.names
+        }
+        yield from _api(path, old, new, consumed.get(path, {}), taken)
         yield from _tables(path, old, new)
 
 
 def _api(
-    path: str, old: FileInventory, new: FileInventory, consumed: dict[str, set[str]]
+    path: str,
+    old: FileInventory,
+    new: FileInventory,
+    consumed: dict[str, set[str]],
+    taken: set[str],
 ) -> Iterator[Finding]:
     runners = {test.device.runner for test in old.tests}
     for name, item in old.api.items():
         users = consumed.get(name, set())
         who = f"used by {', '.join(sorted(users))}" if users else "runs tests of this file"
         now = new.api.get(name)
-        if not users and (now is None or name not in runners):
+        # A name that the file takes from another one is told there.
+        if not users and (now is None or name not in runners or name in taken):
             continue
         if now is None:
             yield Finding(kind="api-lost", file=path, subject=name, detail=who)
